@@ -1,0 +1,3 @@
+//! The small program behind every shim.
+
+fn main() {}

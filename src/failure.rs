@@ -1,0 +1,71 @@
+//! Why a command failed, in the words that a person reads, with the exit code that a script reads.
+
+use std::fmt;
+
+/// The exit codes of every command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exit {
+    /// What was asked for was not done.
+    Failed = 1,
+    /// The command line cannot be read.
+    Usage = 2,
+    /// No toolkit of that version, installed or to be had.
+    NoVersion = 3,
+    /// The network or a server on it.
+    Network = 4,
+    /// Bytes that are not what they should be: a wrong hash, a hostile archive.
+    BadBytes = 5,
+    /// Another process holds what is needed.
+    Busy = 6,
+}
+
+/// What went wrong, where and why, and the next command to type.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failure {
+    /// The exit code.
+    pub exit: Exit,
+    /// One sentence without a full stop: what, where, why. More lines may follow.
+    pub message: String,
+    /// Commands or advice, each on its own line after `try:`.
+    pub tries: Vec<String>,
+}
+
+impl Failure {
+    /// A failure without advice.
+    pub fn new(exit: Exit, message: impl Into<String>) -> Self {
+        Self { exit, message: message.into(), tries: Vec::new() }
+    }
+
+    /// A failure of the general kind.
+    pub fn failed(message: impl Into<String>) -> Self {
+        Self::new(Exit::Failed, message)
+    }
+
+    /// A file or directory that could not be used: `doing` is a verb phrase such as `read`.
+    pub fn io(doing: &str, path: &std::path::Path, error: &std::io::Error) -> Self {
+        Self::failed(format!("could not {doing} {}: {}", path.display(), plain_io(error)))
+    }
+
+    /// Adds a line of advice.
+    #[must_use]
+    pub fn hint(mut self, advice: impl Into<String>) -> Self {
+        self.tries.push(advice.into());
+        self
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Failure {}
+
+/// The operating system's words without Rust's `(os error 13)`, in lower case.
+pub fn plain_io(error: &std::io::Error) -> String {
+    let text = error.to_string();
+    let text = text.split(" (os error").next().unwrap_or(&text);
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_lowercase().chain(letters).collect())
+}

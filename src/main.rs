@@ -1,0 +1,6 @@
+//! cudaup: install CUDA toolkits side by side and use the right one in every project.
+
+mod failure;
+mod host;
+
+fn main() {}
