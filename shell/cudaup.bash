@@ -8,80 +8,71 @@
 
 # shellcheck disable=SC2154 # the lines above set them
 _cudaup_own=$_cudaup_home/default _cudaup_machine=$_cudaup_system/etc/cudaup/default
-_cudaup_pwd='' _cudaup_places=('') _cudaup_pin='' _cudaup_default='' _cudaup_key='' _cudaup_asked='' _cudaup_yield=''
-_cudaup_path='' _cudaup_cuda_home='' _cudaup_root=/ _cudaup_near='' _cudaup_same='' _cudaup_told=${_cudaup_told-}
+_cudaup_pwd='' _cudaup_places=('') _cudaup_asked='' _cudaup_yield='' _cudaup_told=${_cudaup_told-}
+_cudaup_near='' _cudaup_near_same='' _cudaup_same='' _cudaup_root=/ _cudaup_fresh=yes
 
-# At the prompt. The test is the whole cost where a project's own pin and the user's default are as they were; all other
-# cases are _cudaup_look's. Keeps $?, unless the shell would end for it (set -e).
+# At the prompt. This test is the whole cost where a project's own pin and the user's default are as they were; all other
+# cases are _cudaup_look's. bash copies a function's body at each call: what is seldom needed has functions of its own.
 _cudaup_hook() {
   _cudaup_status=$?
-  if [[ ${PWD-} == "$_cudaup_pwd" && -f $_cudaup_near && -f $_cudaup_own && -e $_cudaup_root && ! -e $_cudaup_machine ]]; then
+  if [[ $_cudaup_status == 0 && ${PWD-} == "$_cudaup_pwd" && -f $_cudaup_near && -f $_cudaup_own && -e $_cudaup_root && ! -e $_cudaup_machine ]]; then
     {
-      mapfile -n1 -u9 -d '' _cudaup_pin_now
-      mapfile -n1 -u8 -d '' _cudaup_default_now
-    } 9<"$_cudaup_near" 8<"$_cudaup_own" || _cudaup_same='?'
-    # shellcheck disable=SC2128 # a file without a NUL is one element
-    [ "${_cudaup_pin_now-};${_cudaup_default_now-};${CUDAUP_VERSION-};${CUDA_HOME-};${PATH-}" != "$_cudaup_same" ] ||
-      return "$_cudaup_status"
+      mapfile -n64 -u3 _cudaup_lines
+      mapfile -n64 -u4 -O64 _cudaup_lines
+    } 3<"$_cudaup_near" 4<"$_cudaup_own" || _cudaup_near_same='?'
+    [ "${_cudaup_lines[*]-};${CUDAUP_VERSION-};${CUDA_HOME-};${PATH-}" = "$_cudaup_near_same" ] && return
   fi
-  _cudaup_look || :
-  [[ $_cudaup_status == 0 || $- != *e* ]] || return 0
-  return "$_cudaup_status"
+  _cudaup_look
 }
 
-# Asks the program where what its last answer stood on is no longer so.
+# Keeps $?, unless the shell would end for it (set -e).
 _cudaup_look() {
-  [[ -x $_cudaup_bin ]] || return 0
-  _cudaup_see
-  if [ "$_cudaup_key" != "$_cudaup_asked" ]; then
-    _cudaup_yield=''
-    _cudaup_ask
-  elif [[ -z $_cudaup_yield ]] && ! _cudaup_intact; then
-    _cudaup_ask --mend
-  fi
-  _cudaup_settle
-}
-
-_cudaup_intact() {
-  [ "${PATH-}" = "$_cudaup_path" ] && [ "${CUDA_HOME-}" = "$_cudaup_cuda_home" ] && [[ -e $_cudaup_root ]]
-}
-
-# What is to be evaluated comes on stdout; what is to be read goes straight to stderr.
-_cudaup_ask() {
-  local _cudaup_text
-  if _cudaup_text=$(_CUDAUP_TOLD=$_cudaup_told "$_cudaup_bin" hook bash "$@"); then
-    eval "$_cudaup_text" || :
-  fi
-}
-
-# Sets _cudaup_key: what decides about the toolkit, in one text.
-_cudaup_see() {
-  local _cudaup_at='' _cudaup_mark=''
   [ "${PWD-}" = "$_cudaup_pwd" ] || _cudaup_climb
   for _cudaup_at in "${_cudaup_places[@]}"; do
     [[ ! -e $_cudaup_at ]] || break
   done
-  _cudaup_read "$_cudaup_at"
-  _cudaup_pin=$_cudaup_mark
-  _cudaup_read "$_cudaup_own"
-  _cudaup_default=$_cudaup_mark
-  _cudaup_read "$_cudaup_machine"
-  _cudaup_key="$_cudaup_at;$_cudaup_pin;$_cudaup_default;$_cudaup_mark;${CUDAUP_VERSION-}"
-  # The short test of _cudaup_hook serves where this directory's own pin counts and both files are small.
-  _cudaup_near=''
-  if [[ $_cudaup_at == "${PWD-}/.cuda-version" && -r $_cudaup_at && ${#_cudaup_pin} -lt 4096 && $_cudaup_can_map &&
-    ${#_cudaup_default} -lt 4096 && -r $_cudaup_own ]]; then
-    _cudaup_near=.cuda-version
+  # Opens nothing that would make it wait, and nothing that cannot be read.
+  _cudaup_pin='' _cudaup_default='' _cudaup_other=''
+  if [[ -f $_cudaup_at && -r $_cudaup_at ]]; then
+    read -rN4096 -u3 _cudaup_pin 3<"$_cudaup_at" || :
+  fi
+  if [[ -f $_cudaup_own && -r $_cudaup_own ]]; then
+    read -rN4096 -u3 _cudaup_default 3<"$_cudaup_own" || :
+  fi
+  [[ ! -e $_cudaup_machine ]] || _cudaup_read_machine
+  _cudaup_key="$_cudaup_at;$_cudaup_pin;$_cudaup_default;$_cudaup_other;${CUDAUP_VERSION-}"
+  if [ "$_cudaup_key;${CUDA_HOME-};${PATH-}" != "$_cudaup_same" ] || [[ ! -e $_cudaup_root ]]; then _cudaup_change || :; fi
+  [[ $- == *e* ]] || return "$_cudaup_status"
+}
+
+_cudaup_read_machine() {
+  if [[ -f $_cudaup_machine && -r $_cudaup_machine ]]; then
+    read -rN4096 -u3 _cudaup_other 3<"$_cudaup_machine" || :
   fi
 }
 
-# Sets _cudaup_mark: the beginning of a file, or that it cannot be read. Opens nothing that would make it wait.
-_cudaup_read() {
-  _cudaup_mark=''
-  if [[ -f $1 && -r $1 ]]; then
-    IFS= read -r -d '' -n 4096 -u 9 _cudaup_mark 9<"$1" || :
-  elif [[ -e $1 ]]; then
-    _cudaup_mark='(no file that can be read)'
+# Asks the program, since what its last answer stood on is no longer so. At the start the answer came with this file.
+_cudaup_change() {
+  if [[ -n $_cudaup_fresh ]]; then
+    _cudaup_fresh=''
+  elif [ "$_cudaup_key" != "$_cudaup_asked" ]; then
+    _cudaup_yield=''
+    _cudaup_ask || return 0
+  elif [[ -n $_cudaup_yield ]]; then
+    return 0
+  else
+    _cudaup_ask --mend || return 0
+  fi
+  _cudaup_settle
+}
+
+# What is to be evaluated comes on stdout; what is to be read goes straight to stderr.
+_cudaup_ask() {
+  # Once it is there again it is asked.
+  [[ -x $_cudaup_bin ]] || return 1
+  local _cudaup_text
+  if _cudaup_text=$(_CUDAUP_TOLD=$_cudaup_told "$_cudaup_bin" hook bash "$@"); then
+    eval "$_cudaup_text" || :
   fi
 }
 
@@ -98,12 +89,22 @@ _cudaup_climb() {
   _cudaup_places+=('')
 }
 
-# Takes what is there now as seen. A root that does not exist is not watched.
+# Takes what _cudaup_look found, and the variables, as seen.
 _cudaup_settle() {
-  _cudaup_asked=$_cudaup_key _cudaup_path=${PATH-} _cudaup_cuda_home=${CUDA_HOME-} _cudaup_root=/
+  _cudaup_asked=$_cudaup_key _cudaup_same="$_cudaup_key;${CUDA_HOME-};${PATH-}" _cudaup_root=/ _cudaup_near=''
+  # A root that does not exist is not watched.
   if [[ -n ${CUDAUP_STATE-} && -e ${CUDA_HOME-} ]]; then _cudaup_root=$CUDA_HOME; fi
-  if [[ -n $_cudaup_yield ]]; then _cudaup_near=''; fi
-  _cudaup_same="$_cudaup_pin;$_cudaup_default;${CUDAUP_VERSION-};$_cudaup_cuda_home;$_cudaup_path"
+  # The short test of _cudaup_hook serves where this directory's own pin counts and both files are small.
+  if [[ -z $_cudaup_yield && $_cudaup_at == "${PWD-}/.cuda-version" && -r $_cudaup_at && -r $_cudaup_own &&
+    ${#_cudaup_pin} -lt 4096 && ${#_cudaup_default} -lt 4096 ]]; then
+    _cudaup_near=.cuda-version
+    {
+      mapfile -n64 -u3 _cudaup_lines
+      mapfile -n64 -u4 -O64 _cudaup_lines
+    } 3<"$_cudaup_near" 4<"$_cudaup_own" || :
+    [[ -z ${_cudaup_lines[63]-}${_cudaup_lines[127]-} ]] || _cudaup_near=''
+    _cudaup_near_same="${_cudaup_lines[*]-};${CUDAUP_VERSION-};${CUDA_HOME-};${PATH-}"
+  fi
 }
 
 # The program, and after it the hook, so that `cudaup use` and `cudaup install` are in force at once. `use --shell`
@@ -130,7 +131,7 @@ function cudaup {
   fi
   # What these change the hook cannot see: which toolkits there are, or a wish that a newer one had pushed aside.
   case $_cudaup_code$_cudaup_verb$_cudaup_yield in
-    0use* | 0install | 0uninstall | 0link | 0unlink | 0add | 0remove | 0sync) _cudaup_asked='?' ;;
+    0use* | 0install | 0uninstall | 0link | 0unlink | 0add | 0remove | 0sync) _cudaup_asked='?' _cudaup_same='' _cudaup_near='' ;;
   esac
   _cudaup_hook || :
   return "$_cudaup_code"
@@ -147,7 +148,7 @@ _cudaup_enrol() {
   for _cudaup_old in "${PROMPT_COMMAND[@]-}"; do
     [[ $_cudaup_old != *"$_cudaup_entry"* ]] || return 0
   done
-  ((_cudaup_bash < 501)) || _cudaup_kind=${PROMPT_COMMAND+${PROMPT_COMMAND@a}}
+  ((BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1] < 501)) || _cudaup_kind=${PROMPT_COMMAND+${PROMPT_COMMAND@a}}
   # shellcheck disable=SC2178,SC2128 # the last line is for what is no array
   case $_cudaup_kind in
     *r*) echo 'cudaup: PROMPT_COMMAND is read-only here, so this shell does not follow .cuda-version by itself' >&2 ;;
@@ -155,8 +156,4 @@ _cudaup_enrol() {
     *) PROMPT_COMMAND=$_cudaup_entry${PROMPT_COMMAND:+;$PROMPT_COMMAND} ;;
   esac
 }
-_cudaup_bash=$((BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1]))
-# mapfile -d came with 4.4; before, _cudaup_look does it all.
-_cudaup_can_map=''
-if ((_cudaup_bash >= 404)); then _cudaup_can_map=yes; fi
 _cudaup_enrol

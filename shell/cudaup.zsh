@@ -6,27 +6,47 @@
 # the toolkit still exists. Only then does it ask the program. Nothing that it remembers is exported.
 
 typeset -g _cudaup_own="$_cudaup_home/default" _cudaup_machine="$_cudaup_system/etc/cudaup/default"
-typeset -g _cudaup_pwd='' _cudaup_key='' _cudaup_asked='' _cudaup_yield='' _cudaup_told="${_cudaup_told-}"
-typeset -g _cudaup_path='' _cudaup_cuda_home='' _cudaup_root=/
+typeset -g _cudaup_pwd='' _cudaup_asked='' _cudaup_yield='' _cudaup_told="${_cudaup_told-}"
+typeset -g _cudaup_same='' _cudaup_root=/ _cudaup_fresh=yes
 typeset -ga _cudaup_places
 
-# Asks the program where what its last answer stood on is no longer so. zsh itself keeps $? for the other functions.
+# zsh itself keeps $? for the other functions.
 function _cudaup_hook {
   emulate -L zsh
-  _cudaup_see
-  if [[ $_cudaup_key != "$_cudaup_asked" ]]; then
+  local at pin default other
+  [[ $PWD == "$_cudaup_pwd" ]] || _cudaup_climb
+  for at in $_cudaup_places ''; do
+    [[ ! -e $at ]] || break
+  done
+  # Opens nothing that would make it wait, and nothing that cannot be read.
+  [[ ! -f $at || ! -r $at ]] || read -rk4096 -u3 pin 3<$at
+  [[ ! -f $_cudaup_own || ! -r $_cudaup_own ]] || read -rk4096 -u3 default 3<$_cudaup_own
+  [[ ! -f $_cudaup_machine || ! -r $_cudaup_machine ]] || read -rk4096 -u3 other 3<$_cudaup_machine
+  if [[ "$at;$pin;$default;$other;${CUDAUP_VERSION-};${CUDA_HOME-};$PATH" != "$_cudaup_same" || ! -e $_cudaup_root ]]; then
+    _cudaup_change "$at;$pin;$default;$other;${CUDAUP_VERSION-}"
+  fi
+}
+
+# Asks the program, since what its last answer stood on is no longer so. At the start the answer came with this file.
+function _cudaup_change {
+  if [[ -n $_cudaup_fresh ]]; then
+    _cudaup_fresh=''
+  elif [[ $1 != "$_cudaup_asked" ]]; then
     _cudaup_yield=''
     _cudaup_ask || return 0
-  elif [[ -z $_cudaup_yield && ( $PATH != "$_cudaup_path" || ${CUDA_HOME-} != "$_cudaup_cuda_home" || ! -e $_cudaup_root ) ]]; then
-    _cudaup_ask --mend || return 0
-  else
+  elif [[ -n $_cudaup_yield ]]; then
     return 0
+  else
+    _cudaup_ask --mend || return 0
   fi
-  _cudaup_settle
+  _cudaup_asked=$1 _cudaup_same="$1;${CUDA_HOME-};$PATH" _cudaup_root=/
+  # A root that does not exist is not watched.
+  if [[ -n ${CUDAUP_STATE-} && -e ${CUDA_HOME-} ]]; then _cudaup_root=$CUDA_HOME; fi
 }
 
 # What is to be evaluated comes on stdout; what is to be read goes straight to stderr.
 function _cudaup_ask {
+  # Once it is there again it is asked.
   [[ -x $_cudaup_bin ]] || return 1
   local _cudaup_text
   if _cudaup_text=$(_CUDAUP_TOLD=$_cudaup_told $_cudaup_bin hook zsh "$@"); then
@@ -34,29 +54,7 @@ function _cudaup_ask {
   fi
 }
 
-# Sets _cudaup_key: what decides about the toolkit, in one text.
-function _cudaup_see {
-  emulate -L zsh
-  local at mark key
-  [[ $PWD == "$_cudaup_pwd" ]] || _cudaup_climb
-  for at in "${_cudaup_places[@]}"; do
-    [[ ! -e $at ]] || break
-  done
-  key=$at
-  for at in "$at" "$_cudaup_own" "$_cudaup_machine"; do
-    mark=''
-    # Opens nothing that would make it wait.
-    if [[ -f $at && -r $at ]]; then
-      read -rk4096 -u9 mark 9<$at || :
-    elif [[ -e $at ]]; then
-      mark='(no file that can be read)'
-    fi
-    key+=";$mark"
-  done
-  _cudaup_key="$key;${CUDAUP_VERSION-}"
-}
-
-# Sets _cudaup_places: where a pin for this directory can lie, the nearest first, and an empty name after the last.
+# Sets _cudaup_places: where a pin for this directory can lie, the nearest first.
 function _cudaup_climb {
   local dir=${PWD%/} end=${CUDAUP_CEILING:--}
   _cudaup_pwd=$PWD
@@ -67,14 +65,6 @@ function _cudaup_climb {
     [[ $dir == */* ]] || break
     dir=${dir%/*}
   done
-  _cudaup_places+=('')
-}
-
-# Takes what is there now as seen. A root that does not exist is not watched.
-function _cudaup_settle {
-  emulate -L zsh
-  _cudaup_asked=$_cudaup_key _cudaup_path=$PATH _cudaup_cuda_home=${CUDA_HOME-} _cudaup_root=/
-  if [[ -n ${CUDAUP_STATE-} && -e ${CUDA_HOME-} ]]; then _cudaup_root=$CUDA_HOME; fi
 }
 
 # The program, and after it the hook, so that `cudaup use` and `cudaup install` are in force at once. `use --shell`
@@ -102,7 +92,7 @@ function cudaup {
   fi
   # What these change the hook cannot see: which toolkits there are, or a wish that a newer one had pushed aside.
   case $_cudaup_code$_cudaup_verb$_cudaup_yield in
-    0use*|0install|0uninstall|0link|0unlink|0add|0remove|0sync) _cudaup_asked='?' ;;
+    0use*|0install|0uninstall|0link|0unlink|0add|0remove|0sync) _cudaup_asked='?' _cudaup_same='' ;;
   esac
   _cudaup_hook
   return $_cudaup_code
