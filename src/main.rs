@@ -3,5 +3,6 @@
 mod elf;
 mod failure;
 mod host;
+mod install;
 
 fn main() {}

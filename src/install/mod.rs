@@ -1,0 +1,3 @@
+//! From downloaded parts to a toolkit that works.
+
+pub mod headers;
