@@ -120,7 +120,7 @@ mod tests {
 
     #[test]
     fn comments_are_no_declarations() {
-        let text = "/** ::cuInit(0)\n * cuCtx(1) */ CUresult cuA(int /* cuZ(3) */);\n// cuB(int);\n\
+        let text = "/** ::cuInit(0)\n * cuCtx(1) */ CUresult cuA(int /* cuZ(3) */);\n// cuB(int); CUresult cuC(int);\nCUresult cuC(int);\n\
                     #define cuC cuC_v2 /* and\n more */ CUresult cuD(int); /* cuE(int)";
         assert_eq!(cu(text), ["cuA", "cuC", "cuC_v2", "cuD"]);
         assert_eq!(cu("int a = 4 / 2; CUresult cuA(int);"), ["cuA"]);
