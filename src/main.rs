@@ -4,5 +4,7 @@ mod elf;
 mod failure;
 mod host;
 mod install;
+mod process;
+mod toolkit;
 
 fn main() {}
