@@ -1,6 +1,10 @@
 //! cudaup: install CUDA toolkits side by side and use the right one in every project.
 
+mod elf;
 mod failure;
 mod host;
+mod install;
+mod process;
+mod toolkit;
 
 fn main() {}
