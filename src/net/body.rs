@@ -115,7 +115,8 @@ pub(super) fn unpacked(
         Some(encoding) if encoding.eq_ignore_ascii_case("identity") => Ok(body),
         Some(encoding) if matches!(encoding.as_str(), "gzip" | "x-gzip") => {
             let mut plain = Vec::new();
-            let read = flate2::read::MultiGzDecoder::new(body.as_slice()).take(limit + 1).read_to_end(&mut plain);
+            let read =
+                flate2::read::MultiGzDecoder::new(body.as_slice()).take(limit + 1).read_to_end(&mut plain);
             let shown = error::shown(url);
             if let Err(why) = read {
                 let why = format!("the packed document is broken: {why}");

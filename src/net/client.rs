@@ -1,9 +1,9 @@
 //! The HTTP client: how connections are made, and the two small requests, a document and the end of a file.
 
+use super::NetSettings;
 use super::body::{self, Body};
 use super::error::{self, Error};
 use super::retry::{Next, Tries, retry_after};
-use super::NetSettings;
 use crate::failure::{Exit, Failure};
 use reqwest::blocking::{RequestBuilder, Response};
 use reqwest::header::{self, HeaderMap};
@@ -127,7 +127,10 @@ impl Client {
             Ok(parsed) if matches!(parsed.scheme(), "http" | "https") && parsed.has_host() => {
                 Ok(self.http.get(parsed).header(header::ACCEPT_ENCODING, "identity"))
             }
-            Ok(_) => Err(Error::Address { url: error::shown(url), why: "it starts with neither http:// nor https://".into() }),
+            Ok(_) => Err(Error::Address {
+                url: error::shown(url),
+                why: "it starts with neither http:// nor https://".into(),
+            }),
             Err(why) => Err(Error::Address { url: url.to_owned(), why: why.to_string() }),
         }
     }

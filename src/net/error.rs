@@ -63,7 +63,9 @@ pub enum Error {
         retry_after: Option<Duration>,
     },
     /// A web page where a file was asked for.
-    #[error("could not load {url}: got a web page instead of the file (a login page of this network, or a proxy's error?)")]
+    #[error(
+        "could not load {url}: got a web page instead of the file (a login page of this network, or a proxy's error?)"
+    )]
     Html {
         /// The address.
         url: String,
@@ -144,11 +146,15 @@ impl Error {
             _ => Exit::Network,
         };
         let advice = match &self {
-            Self::Tls { .. } => {
-                Some("if this network inspects encrypted traffic: SSL_CERT_FILE=/path/to/its/ca.pem cudaup ...")
+            Self::Tls { .. } => Some(
+                "if this network inspects encrypted traffic: SSL_CERT_FILE=/path/to/its/ca.pem cudaup ...",
+            ),
+            Self::Status { code: 407, .. } => {
+                Some("the proxy wants a name and a password: https_proxy=http://NAME:PASSWORD@HOST:PORT")
             }
-            Self::Status { code: 407, .. } => Some("the proxy wants a name and a password: https_proxy=http://NAME:PASSWORD@HOST:PORT"),
-            Self::Html { .. } => Some("open any web page in a browser on this network, log in, then run the command again"),
+            Self::Html { .. } => {
+                Some("open any web page in a browser on this network, log in, then run the command again")
+            }
             Self::Cut { .. } | Self::Stalled { .. } => {
                 Some("run the same command again: it goes on where it stopped")
             }
@@ -197,7 +203,7 @@ pub fn from_request(url: &str, error: &reqwest::Error, waited: Duration) -> Erro
 /// A connection that did not come about: not there, not to be trusted, or cut while it was being made.
 fn from_connect(url: String, error: &reqwest::Error) -> Error {
     let why = deepest(error);
-    match cause::<io::Error>(error).map(io::Error::kind) {
+    match io_kind(error) {
         // The TLS library's verdicts arrive as data that is invalid.
         Some(io::ErrorKind::InvalidData) => Error::Tls { url, why: format!("no trusted connection: {why}") },
         Some(io::ErrorKind::ConnectionReset | io::ErrorKind::UnexpectedEof) => {
@@ -208,7 +214,14 @@ fn from_connect(url: String, error: &reqwest::Error) -> Error {
     }
 }
 
-/// The innermost cause of a type.
+/// The kind of the innermost system error; those around it are only "other".
+fn io_kind(error: &(dyn StdError + 'static)) -> Option<io::ErrorKind> {
+    let io = cause::<io::Error>(error)?;
+    let inner = io.get_ref().and_then(|e| io_kind(e)).or_else(|| io.source().and_then(io_kind));
+    Some(inner.unwrap_or_else(|| io.kind()))
+}
+
+/// The outermost cause of a type.
 fn cause<'a, T: StdError + 'static>(error: &'a (dyn StdError + 'static)) -> Option<&'a T> {
     let mut next = Some(error);
     while let Some(error) = next {
@@ -240,7 +253,8 @@ pub fn deepest(error: &(dyn StdError + 'static)) -> String {
 
 fn status_words(code: u16, retry_after: Option<Duration>) -> String {
     let name = reqwest::StatusCode::from_u16(code).ok().and_then(|s| s.canonical_reason()).unwrap_or("");
-    let asked = retry_after.map_or_else(String::new, |wait| format!(" and asks to wait {} s", wait.as_secs()));
+    let asked =
+        retry_after.map_or_else(String::new, |wait| format!(" and asks to wait {} s", wait.as_secs()));
     format!("{code} {name}{asked}").replace("  ", " ").trim_end().to_owned()
 }
 
@@ -258,16 +272,23 @@ mod tests {
 
     #[test]
     fn secrets_in_addresses_are_not_shown() {
-        assert_eq!(shown("https://me:secret@pypi.corp/simple/x/?sig=abc#sha256=00"), "https://pypi.corp/simple/x/");
+        assert_eq!(
+            shown("https://me:secret@pypi.corp/simple/x/?sig=abc#sha256=00"),
+            "https://pypi.corp/simple/x/"
+        );
         assert_eq!(shown("https://me@pypi.corp:8443/x"), "https://pypi.corp:8443/x");
         assert_eq!(shown("no address"), "no address");
     }
 
     #[test]
     fn a_status_says_its_name_and_what_the_server_asks_for() {
-        let error = Error::Status { url: "http://x/y".into(), code: 503, retry_after: Some(Duration::from_secs(90)) };
+        let error =
+            Error::Status { url: "http://x/y".into(), code: 503, retry_after: Some(Duration::from_secs(90)) };
         let text = error.to_string();
-        assert_eq!(text, "could not load http://x/y: the server answered 503 Service Unavailable and asks to wait 90 s");
+        assert_eq!(
+            text,
+            "could not load http://x/y: the server answered 503 Service Unavailable and asks to wait 90 s"
+        );
         let odd = Error::Status { url: "http://x/y".into(), code: 599, retry_after: None };
         assert_eq!(odd.to_string(), "could not load http://x/y: the server answered 599");
     }

@@ -85,11 +85,6 @@ impl Client {
             return Ok(None);
         }
         let Some((response, total)) = self.open(wanted, part)? else { return Ok(None) };
-        if let (Some(size), Some(total)) = (wanted.size, total)
-            && total < size
-        {
-            return Err(Error::Size { url: error::shown(&wanted.url), wanted: size, got: total });
-        }
         let mut body = Body::new(response, &wanted.url, self.settings.stall_timeout);
         let mut buffer = part::buffer();
         loop {
@@ -100,6 +95,11 @@ impl Client {
             let bytes = buffer.get(..count).unwrap_or_default();
             if part.length() == 0 && looks_like_html(bytes) {
                 return Err(Error::Html { url: error::shown(&wanted.url) });
+            }
+            if let (Some(size), Some(total)) = (wanted.size, total)
+                && total < size
+            {
+                return Err(Error::Size { url: error::shown(&wanted.url), wanted: size, got: total });
             }
             // Whatever the server sends beyond the file's length is not read: the hash decides over what is there.
             let room = wanted.size.map_or(u64::MAX, |size| size - part.length());
@@ -196,7 +196,8 @@ fn cut(wanted: &Wanted, got: u64, size: u64) -> Error {
 /// A page that comes under a wrong or no type.
 fn looks_like_html(start: &[u8]) -> bool {
     let start = start.trim_ascii_start();
-    let begins = |with: &str| start.get(..with.len()).is_some_and(|s| s.eq_ignore_ascii_case(with.as_bytes()));
+    let begins =
+        |with: &str| start.get(..with.len()).is_some_and(|s| s.eq_ignore_ascii_case(with.as_bytes()));
     begins("<!doctype html") || begins("<html")
 }
 

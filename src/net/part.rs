@@ -37,8 +37,7 @@ impl Part {
     pub fn open(target: &Path) -> Result<Self, Error> {
         let path = beside(target, ".part");
         let origin_path = beside(target, ".part.json");
-        let opened =
-            File::options().read(true).write(true).create(true).truncate(false).open(&path);
+        let opened = File::options().read(true).write(true).create(true).truncate(false).open(&path);
         let mut file = opened.map_err(|e| disk("open", &path, &e))?;
         let (hasher, length) = digest(&mut file).map_err(|e| disk("read", &path, &e))?;
         let origin = std::fs::read(&origin_path).ok().and_then(|b| serde_json::from_slice(&b).ok());
