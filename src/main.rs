@@ -1,7 +1,9 @@
 //! cudaup: install CUDA toolkits side by side and use the right one in every project.
 
+mod disk;
 mod failure;
 mod host;
 mod net;
+mod ui;
 
 fn main() {}
