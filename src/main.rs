@@ -5,6 +5,7 @@ mod failure;
 mod host;
 mod install;
 mod process;
+mod prove;
 mod toolkit;
 
 fn main() {}
