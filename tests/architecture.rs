@@ -45,13 +45,14 @@ impl Tree {
 
 type Rule = fn(&Tree) -> Vec<String>;
 
-const RULES: [(&str, Rule); 16] = [
+const RULES: [(&str, Rule); 17] = [
     ("imports go down", floors::imports_go_down),
     ("no double super", floors::no_double_super),
     ("core has no circle", floors::core_has_no_circle),
     ("files are short", rules::files_are_short),
     ("files say what they are for", rules::files_say_what_they_are_for),
     ("names mean something", rules::names_mean_something),
+    ("tests are only tests", rules::tests_are_only_tests),
     ("nothing is unfinished", rules::nothing_is_unfinished),
     ("core is pure", rules::core_is_pure),
     ("the shim is small", rules::the_shim_is_small),

@@ -77,6 +77,7 @@ const BROKEN: &[(&str, &str, &str, &str)] = &[
     ("names mean something", "src/manager/mod.rs", "", "`manager`"),
     ("names mean something", "tests/suite/main.rs", "mod helpers { }", "`helpers`"),
     ("names mean something", "core/src/lib.rs", "pub mod common;", "`common`"),
+    ("tests are only tests", "src/net/mod.rs", "mod tests;", "src/net/mod.rs:1"),
     ("nothing is unfinished", "src/cli.rs", concat!("// TO", "DO: later"), "unfinished: T"),
     ("nothing is unfinished", "src/cli.rs", concat!("let x = \"FIX", "ME\";"), "unfinished: F"),
     ("nothing is unfinished", "tests/suite/a.rs", concat!("/* XX", "X */"), "unfinished: X"),
@@ -169,6 +170,8 @@ const SOUND: &[(&str, &str, &str)] = &[
     ("imports go down", "src/ui/talk.rs", "mod inner { use super::Talk; pub fn f() { super::g() } }"),
     ("no double super", "src/ui/a.rs", "use super::talk; // super::super::x"),
     ("names mean something", "src/command/commonly.rs", "use a::common::b; // mod utils;"),
+    ("tests are only tests", "src/net/mod.rs", "#[cfg(test)]\nmod tests;"),
+    ("imports go down", "src/ui/tests.rs", "use crate::net::Client;"),
     ("nothing is unfinished", "src/cli.rs", "const T: &str = \"cudaup-XXXXXX\"; fn todo() {}"),
     (
         "core is pure",

@@ -44,6 +44,16 @@ pub fn names_mean_something(tree: &Tree) -> Vec<String> {
     faults
 }
 
+/// A file `tests.rs` is passed over by the other rules, so it may not be part of the product.
+pub fn tests_are_only_tests(tree: &Tree) -> Vec<String> {
+    let built = |s: &Source| -> Vec<String> {
+        let tokens = tokens(&s.product);
+        let modules = tokens.windows(2).filter(|w| w[0].text == "mod" && w[1].text == "tests");
+        modules.map(|w| s.fault(w[0].at, "`mod tests` without #[cfg(test)]")).collect()
+    };
+    tree.product().flat_map(built).collect()
+}
+
 /// What is not finished is not there; comments and texts count, too.
 pub fn nothing_is_unfinished(tree: &Tree) -> Vec<String> {
     let mut faults = Vec::new();
@@ -182,7 +192,7 @@ pub fn variables_are_declared(tree: &Tree) -> Vec<String> {
     let declared: Vec<&str> = variable_rows(&tree.readme).collect();
     let mut faults = Vec::new();
     for source in tree.product() {
-        for name in variables(&source.literals).filter(|n| !declared.contains(n)) {
+        for name in variables(&source.literals).filter(|n| !declared.contains(n)).collect::<BTreeSet<_>>() {
             faults.push(format!("{}: {name} is not in the README's table of variables", source.path));
         }
     }

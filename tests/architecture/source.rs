@@ -21,7 +21,9 @@ impl Source {
     pub fn new(path: &str, text: &str) -> Self {
         let kinds = classify(text.as_bytes());
         let code = keep(text, &kinds, &[Kind::Code]);
-        let tests = test_items(&code);
+        // `tests.rs` beside a module holds its tests; that it is declared so is a rule of its own.
+        let whole = path.ends_with("/tests.rs").then(|| std::iter::once(0..code.len()).collect());
+        let tests = whole.unwrap_or_else(|| test_items(&code));
         Self {
             path: path.to_owned(),
             text: text.to_owned(),
