@@ -2,9 +2,13 @@
 
 mod archive;
 mod disk;
+mod elf;
 mod failure;
 mod host;
+mod install;
 mod net;
+mod process;
+mod toolkit;
 mod ui;
 
 fn main() {}
