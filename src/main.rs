@@ -2,5 +2,6 @@
 
 mod failure;
 mod host;
+mod source;
 
 fn main() {}

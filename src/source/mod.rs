@@ -1,0 +1,5 @@
+//! Where toolkits come from: each source is a function from a request to a plan.
+
+pub mod component;
+pub mod plan;
+pub mod profile;
