@@ -90,7 +90,21 @@ mod tests {
 
     #[test]
     fn what_is_not_a_plain_version_is_refused() {
-        for text in ["", ".", "12.", ".4", "12.01", "012", "12.4.1.0", "12.x", "v12", " 12", "12.20241114", "+12", "１２"] {
+        for text in [
+            "",
+            ".",
+            "12.",
+            ".4",
+            "12.01",
+            "012",
+            "12.4.1.0",
+            "12.x",
+            "v12",
+            " 12",
+            "12.20241114",
+            "+12",
+            "１２",
+        ] {
             assert_eq!(Version::parse(text), None, "{text:?}");
         }
     }
@@ -107,8 +121,16 @@ mod tests {
     #[test]
     fn a_request_accepts_what_it_leaves_open() {
         let v = |t| Version::parse(t).unwrap();
-        assert!(v("12").accepts(v("12.4.1")) && v("12.4").accepts(v("12.4.1")) && v("12.4.1").accepts(v("12.4.1")));
-        assert!(!v("12.4.0").accepts(v("12.4.1")) && !v("12.4").accepts(v("12.40.1")) && !v("12").accepts(v("1.2")));
+        assert!(
+            v("12").accepts(v("12.4.1"))
+                && v("12.4").accepts(v("12.4.1"))
+                && v("12.4.1").accepts(v("12.4.1"))
+        );
+        assert!(
+            !v("12.4.0").accepts(v("12.4.1"))
+                && !v("12.4").accepts(v("12.40.1"))
+                && !v("12").accepts(v("1.2"))
+        );
         assert!(v("11.5").accepts(v("11.5")) && !v("11.5.2").accepts(v("11.5")));
     }
 }

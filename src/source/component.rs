@@ -34,7 +34,17 @@ impl Component {
 }
 
 const fn part(name: &'static str, wheel: &'static str, profile: Option<Profile>, swells: u64) -> Component {
-    Component { name, wheel, aliases: &[], profile, must: false, needs: &[], since: None, inside: None, swells }
+    Component {
+        name,
+        wheel,
+        aliases: &[],
+        profile,
+        must: false,
+        needs: &[],
+        since: None,
+        inside: None,
+        swells,
+    }
 }
 
 const MINIMAL: Option<Profile> = Some(Profile::Minimal);
@@ -133,7 +143,8 @@ pub fn named(typed: &str) -> Option<&'static Component> {
     COMPONENTS.iter().find(|c| {
         let name = c.name.replace('_', "-");
         let short = name.strip_prefix("cuda-").or_else(|| name.strip_prefix("lib")).unwrap_or(&name);
-        [&name, short, c.wheel].contains(&wanted.as_str()) || c.aliases.iter().any(|a| a.replace('_', "-") == wanted)
+        [&name, short, c.wheel].contains(&wanted.as_str())
+            || c.aliases.iter().any(|a| a.replace('_', "-") == wanted)
     })
 }
 

@@ -3,3 +3,4 @@
 pub mod component;
 pub mod plan;
 pub mod profile;
+pub mod pypi;

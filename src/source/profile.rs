@@ -156,7 +156,10 @@ mod tests {
 
     #[test]
     fn libraries_bring_the_libraries_that_they_load() {
-        assert_eq!(chosen(&["cusolver"], V13).must, ["libcusolver", "libcublas", "libcusparse", "libnvjitlink"]);
+        assert_eq!(
+            chosen(&["cusolver"], V13).must,
+            ["libcusolver", "libcublas", "libcusparse", "libnvjitlink"]
+        );
         assert_eq!(chosen(&["cufft"], Version::exact(11, 8, 0)).must, ["libcufft"]);
     }
 
@@ -175,7 +178,9 @@ mod tests {
         assert!(!default.must.contains(&"libcublas") && !default.rest);
         assert!(select(&Wish::of(Profile::Full), V13).has("a component of tomorrow"));
         let both = select(&Wish::read(Some(Profile::Minimal), &["cublas"]).unwrap(), V13);
-        assert!(both.must.contains(&"libcublas") && both.must.contains(&"cuda_nvcc") && !both.has("libcufft"));
+        assert!(
+            both.must.contains(&"libcublas") && both.must.contains(&"cuda_nvcc") && !both.has("libcufft")
+        );
         assert!(!select(&Wish::of(Profile::Default), Version::exact(12, 3, 2)).has("libnvfatbin"));
     }
 

@@ -1,0 +1,6 @@
+//! NVIDIA's wheels on PyPI, or on an index that mirrors it.
+
+mod marker;
+mod metadata;
+mod placement;
+mod spelling;
