@@ -2,6 +2,7 @@
 
 mod failure;
 mod host;
+mod settings;
 mod source;
 
 fn main() {}
