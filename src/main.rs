@@ -2,6 +2,7 @@
 
 mod failure;
 mod host;
+mod net;
 mod settings;
 mod source;
 
