@@ -5,3 +5,4 @@ pub mod index;
 pub mod plan;
 pub mod profile;
 pub mod pypi;
+mod unknown;
