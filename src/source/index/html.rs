@@ -1,11 +1,9 @@
 //! The index's older form: a web page of which the links are the files.
 
-use super::{Listed, Metadata, NoList, address, plain_name, sha256};
-use reqwest::Url;
+use super::{Listed, Metadata, NoList, Page, plain_name, sha256};
 
 /// Reads a page. One without any file is an index only where it says so, since a login page has links too.
-pub fn read(text: &str, page: &Url) -> Result<Vec<Listed>, NoList> {
-    let mut base = page.clone();
+pub fn read(text: &str, mut page: Page) -> Result<Vec<Listed>, NoList> {
     let mut files = Vec::new();
     let mut is_index = false;
     let mut rest = text;
@@ -14,8 +12,8 @@ pub fn read(text: &str, page: &Url) -> Result<Vec<Listed>, NoList> {
         let written = |name: &str| tag.attributes.iter().find(|(n, _)| n == name).map(|(_, v)| v.as_str());
         match tag.name.as_str() {
             "base" => {
-                if let Some(joined) = written("href").and_then(|h| page.join(h).ok()) {
-                    base = joined;
+                if let Some(joined) = written("href").and_then(|h| page.base.join(h).ok()) {
+                    page.base = joined;
                 }
             }
             "meta" => is_index |= written("name").is_some_and(|n| n.starts_with("pypi:")),
@@ -25,7 +23,7 @@ pub fn read(text: &str, page: &Url) -> Result<Vec<Listed>, NoList> {
             "a" => {
                 let offered = written("data-core-metadata").or_else(|| written("data-dist-info-metadata"));
                 let yanked = written("data-yanked").is_some();
-                files.extend(written("href").and_then(|href| listed(href, offered, yanked, page, &base)));
+                files.extend(written("href").and_then(|href| listed(href, offered, yanked, &page)));
             }
             _ => {}
         }
@@ -33,8 +31,8 @@ pub fn read(text: &str, page: &Url) -> Result<Vec<Listed>, NoList> {
     if files.is_empty() && !is_index { Err(NoList::WebPage) } else { Ok(files) }
 }
 
-fn listed(href: &str, offered: Option<&str>, yanked: bool, page: &Url, base: &Url) -> Option<Listed> {
-    let mut url = address(page, base, href)?;
+fn listed(href: &str, offered: Option<&str>, yanked: bool, page: &Page) -> Option<Listed> {
+    let mut url = page.address(href)?;
     let hash =
         url.fragment().and_then(|f| f.split('&').find_map(|p| p.strip_prefix("sha256=")).and_then(sha256));
     url.set_fragment(None);
@@ -132,11 +130,15 @@ fn unescaped(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use reqwest::Url;
 
-    const PAGE: &str = "https://me:pw@index.example/root/simple/nvidia-nvvm/";
+    fn page() -> Page {
+        let url = Url::parse("https://me:pw@index.example/root/simple/nvidia-nvvm/").unwrap();
+        Page { asked: url.clone(), base: url }
+    }
 
     fn files(text: &str) -> Vec<Listed> {
-        read(text, &Url::parse(PAGE).unwrap()).unwrap()
+        read(text, page()).unwrap()
     }
 
     #[test]
@@ -167,8 +169,7 @@ mod tests {
     #[test]
     fn an_index_may_be_empty_a_login_page_may_not() {
         assert_eq!(files("<html><title>Links for x</title>"), []);
-        let page = Url::parse(PAGE).unwrap();
-        assert_eq!(read("<html><title>Log in</title><a href='/forgot'>?</a>", &page), Err(NoList::WebPage));
+        assert_eq!(read("<html><title>Log in</title><a href='/forgot'>?</a>", page()), Err(NoList::WebPage));
     }
 
     #[test]
@@ -179,7 +180,6 @@ mod tests {
 
     #[test]
     fn broken_pages_end() {
-        let page = Url::parse(PAGE).unwrap();
         for text in [
             "<a",
             "<a href",
@@ -191,7 +191,7 @@ mod tests {
             "<!--",
             "<a / / =x >é<a \u{e9}=\u{e9}>",
         ] {
-            assert_eq!(read(text, &page), Err(NoList::WebPage), "{text}");
+            assert_eq!(read(text, page()), Err(NoList::WebPage), "{text}");
         }
     }
 }

@@ -1,12 +1,11 @@
 //! The index's JSON form.
 
-use super::{Listed, Metadata, NoList, address, plain_name, sha256};
-use reqwest::Url;
+use super::{Listed, Metadata, NoList, Page, plain_name, sha256};
 use serde::Deserialize;
 use std::collections::HashMap;
 
 #[derive(Deserialize)]
-struct Page {
+struct Document {
     files: Vec<File>,
     #[serde(default)]
     meta: Meta,
@@ -56,8 +55,8 @@ enum Offer {
 }
 
 /// Reads a page.
-pub fn read(text: &str, page: &Url) -> Result<Vec<Listed>, NoList> {
-    let read: Page = serde_json::from_str(text).map_err(|e| NoList::Unreadable(e.to_string()))?;
+pub fn read(text: &str, page: &Page) -> Result<Vec<Listed>, NoList> {
+    let read: Document = serde_json::from_str(text).map_err(|e| NoList::Unreadable(e.to_string()))?;
     let version = read.meta.version.unwrap_or_else(|| "1.0".into());
     if version.split('.').next() != Some("1") {
         return Err(NoList::Unreadable(format!("its version is {version}, not 1")));
@@ -65,7 +64,7 @@ pub fn read(text: &str, page: &Url) -> Result<Vec<Listed>, NoList> {
     Ok(read.files.into_iter().filter_map(|f| listed(f, page)).collect())
 }
 
-fn listed(file: File, page: &Url) -> Option<Listed> {
+fn listed(file: File, page: &Page) -> Option<Listed> {
     let hash = |hashes: &HashMap<String, String>| hashes.get("sha256").and_then(|h| sha256(h));
     let metadata = match file.core_metadata.or(file.dist_info_metadata) {
         None | Some(Offer::Plain(false)) => None,
@@ -74,7 +73,7 @@ fn listed(file: File, page: &Url) -> Option<Listed> {
     };
     Some(Listed {
         file: plain_name(&file.filename)?,
-        url: address(page, page, &file.url)?.into(),
+        url: page.address(&file.url)?.into(),
         sha256: hash(&file.hashes),
         size: file.size,
         uploaded: file.uploaded,
@@ -89,6 +88,12 @@ fn listed(file: File, page: &Url) -> Option<Listed> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use reqwest::Url;
+
+    fn page() -> Page {
+        let url = Url::parse("https://index.example/simple/x/").unwrap();
+        Page { asked: url.clone(), base: url }
+    }
 
     #[test]
     fn files_with_everything_and_with_little() {
@@ -101,8 +106,7 @@ mod tests {
             {{"filename": "x-2.tar.gz", "hashes": {{}}, "url": "../../x-2.tar.gz", "yanked": "broken", "dist-info-metadata": true}},
             {{"filename": "../../etc/x", "hashes": {{}}, "url": "x"}}]}}"#
         );
-        let page = Url::parse("https://index.example/simple/x/").unwrap();
-        let files = read(&text, &page).unwrap();
+        let files = read(&text, &page()).unwrap();
         assert_eq!(files.len(), 2);
         assert_eq!(files[0].sha256.as_deref(), Some(hash.to_ascii_lowercase().as_str()));
         assert_eq!((files[0].size, files[0].yanked), (Some(2512), false));
@@ -114,8 +118,7 @@ mod tests {
 
     #[test]
     fn another_major_version_is_refused() {
-        let page = Url::parse("https://index.example/").unwrap();
-        let answer = read(r#"{"meta": {"api-version": "2.0"}, "files": []}"#, &page);
+        let answer = read(r#"{"meta": {"api-version": "2.0"}, "files": []}"#, &page());
         assert_eq!(answer, Err(NoList::Unreadable("its version is 2.0, not 1".into())));
     }
 }

@@ -47,36 +47,50 @@ pub enum NoList {
     Unreadable(String),
 }
 
-/// Reads an answer. `page` is the address that gave it, after any redirects: relative addresses begin there, and files on
-/// the same host need the same password.
-pub fn read(body: &[u8], content_type: Option<&str>, page: &str) -> Result<Vec<Listed>, NoList> {
-    let page = Url::parse(page).map_err(|e| NoList::Unreadable(e.to_string()))?;
+/// Reads an answer. `asked` is the address that was asked for: files on its host need its password. `answered` is the one
+/// that gave it, after redirects: relative addresses begin there.
+pub fn read(
+    body: &[u8],
+    content_type: Option<&str>,
+    asked: &str,
+    answered: &str,
+) -> Result<Vec<Listed>, NoList> {
+    let address = |text: &str| Url::parse(text).map_err(|e| NoList::Unreadable(e.to_string()));
+    let page = Page { asked: address(asked)?, base: address(answered)? };
     let text = std::str::from_utf8(body).map_err(|_| NoList::Unreadable("it is not text".into()))?;
     let text = text.trim_start_matches('\u{feff}').trim_start();
     let said = content_type.unwrap_or_default().to_ascii_lowercase();
     if said.contains("json") || text.starts_with('{') {
         json::read(text, &page)
     } else if said.contains("html") || text.starts_with('<') {
-        html::read(text, &page)
+        html::read(text, page)
     } else {
         Err(NoList::Unreadable("it is neither JSON nor a web page".into()))
     }
 }
 
-/// A file's complete address; the password of the page's own host is carried over, and goes to no other.
-fn address(page: &Url, base: &Url, written: &str) -> Option<Url> {
-    let mut url = base.join(written).ok()?;
-    if !matches!(url.scheme(), "http" | "https") {
-        return None;
+/// Where a page came from.
+struct Page {
+    asked: Url,
+    base: Url,
+}
+
+impl Page {
+    /// A file's complete address; the password of the index's own host is carried over, and goes to no other.
+    fn address(&self, written: &str) -> Option<Url> {
+        let mut url = self.base.join(written).ok()?;
+        if !matches!(url.scheme(), "http" | "https") {
+            return None;
+        }
+        let same = url.host_str() == self.asked.host_str()
+            && url.port_or_known_default() == self.asked.port_or_known_default()
+            && url.scheme() == self.asked.scheme();
+        if same && url.username().is_empty() && url.password().is_none() {
+            url.set_username(self.asked.username()).ok()?;
+            url.set_password(self.asked.password()).ok()?;
+        }
+        Some(url)
     }
-    let same = url.host_str() == page.host_str()
-        && url.port_or_known_default() == page.port_or_known_default()
-        && url.scheme() == page.scheme();
-    if same && url.username().is_empty() && url.password().is_none() {
-        url.set_username(page.username()).ok()?;
-        url.set_password(page.password()).ok()?;
-    }
-    Some(url)
 }
 
 /// A sha256 in lower case, if it is one.
@@ -100,24 +114,26 @@ mod tests {
 
     #[test]
     fn what_is_no_list_is_told_apart() {
-        let page = "https://index.example/simple/x/";
-        assert_eq!(
-            read(b"<html><a href='/login'>Sign in</a>", Some("text/html"), page),
-            Err(NoList::WebPage)
-        );
-        assert!(matches!(read(b"\xff\xfe", None, page), Err(NoList::Unreadable(_))));
-        assert!(matches!(read(b"hello", Some("text/plain"), page), Err(NoList::Unreadable(_))));
+        let read = |body: &[u8], kind| {
+            read(body, kind, "https://index.example/simple/x/", "https://index.example/x/")
+        };
+        assert_eq!(read(b"<html><a href='/login'>Sign in</a>", Some("text/html")), Err(NoList::WebPage));
+        assert!(matches!(read(b"\xff\xfe", None), Err(NoList::Unreadable(_))));
+        assert!(matches!(read(b"hello", Some("text/plain")), Err(NoList::Unreadable(_))));
         assert!(matches!(
-            read(b"{\"message\": \"no\"}", Some("application/json"), page),
+            read(b"{\"message\": \"no\"}", Some("application/json")),
             Err(NoList::Unreadable(_))
         ));
-        assert!(matches!(read(b"", None, page), Err(NoList::Unreadable(_))));
+        assert!(matches!(read(b"", None), Err(NoList::Unreadable(_))));
     }
 
     #[test]
     fn a_password_stays_with_its_host() {
-        let page = Url::parse("https://me:secret@index.example/simple/x/").unwrap();
-        let at = |written: &str| address(&page, &page, written).map(String::from);
+        let page = Page {
+            asked: Url::parse("https://me:secret@index.example/simple/x/").unwrap(),
+            base: Url::parse("https://index.example/simple/x/").unwrap(),
+        };
+        let at = |written: &str| page.address(written).map(String::from);
         assert_eq!(at("../../f/a.whl").as_deref(), Some("https://me:secret@index.example/f/a.whl"));
         assert_eq!(at("https://files.example/a.whl").as_deref(), Some("https://files.example/a.whl"));
         assert_eq!(at("http://index.example/a.whl").as_deref(), Some("http://index.example/a.whl"));

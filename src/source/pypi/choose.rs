@@ -58,7 +58,7 @@ pub fn choose<'a, 'f>(
         None => Err(Failure::new(Exit::NoVersion, "the package index has no release of cuda-toolkit")),
         Some(asked) if fitting.is_empty() && !exists(asked) => Err(unknown::refuse(asked, &usable)),
         Some(asked) if asked.accepts(Version::exact(13, 0, 0)) && compiler => Err(broken_13_0_0(&usable)),
-        Some(asked) if asked.major < 13 && compiler => Err(no_compiler(asked, newest)),
+        Some(asked) if asked.major < 13 && compiler => Err(no_compiler(asked, !fitting.is_empty(), newest)),
         Some(asked) => {
             let failure =
                 Failure::new(Exit::NoVersion, format!("the package index does not have CUDA {asked}"));
@@ -85,14 +85,17 @@ fn broken_13_0_0(usable: &[Version]) -> Failure {
     }
 }
 
-fn no_compiler(asked: Version, newest: Option<Version>) -> Failure {
+fn no_compiler(asked: Version, libraries: bool, newest: Option<Version>) -> Failure {
     let major = asked.major;
-    let failure = Failure::new(
-        Exit::NoVersion,
-        format!("no source has CUDA {asked} here: pypi has no nvcc for {major}.x, only libraries"),
-    )
-    .hint(format!("cudaup link NAME DIR   (a {asked} that is on this machine already, in any directory)"))
-    .hint(format!("cudaup install {asked} --components nvrtc,cublas   (libraries and headers without nvcc)"));
+    let has = if libraries { ", only libraries" } else { "" };
+    let message = format!("no source has CUDA {asked} here: pypi has no nvcc for {major}.x{has}");
+    let mut failure = Failure::new(Exit::NoVersion, message).hint(format!(
+        "cudaup link NAME DIR   (a {asked} that is on this machine already, in any directory)"
+    ));
+    if libraries {
+        let what = "libraries and headers without nvcc";
+        failure = failure.hint(format!("cudaup install {asked} --components nvrtc,cublas   ({what})"));
+    }
     match newest {
         Some(newest) => {
             failure.hint(format!("cudaup install {newest}   (PyPI has the whole compiler from 13.0.1 on)"))
