@@ -8,6 +8,8 @@ mod host;
 mod install;
 mod net;
 mod process;
+mod settings;
+mod source;
 mod toolkit;
 mod ui;
 
