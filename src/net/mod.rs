@@ -10,7 +10,7 @@ mod part;
 mod retry;
 
 #[cfg(test)]
-mod fault_server;
+pub mod fault_server;
 #[cfg(test)]
 mod tests;
 
