@@ -2,3 +2,4 @@
 
 pub mod headers;
 pub mod mend;
+pub mod remove;
