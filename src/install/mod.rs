@@ -1,0 +1,5 @@
+//! From downloaded parts to a toolkit that works.
+
+pub mod headers;
+pub mod mend;
+pub mod remove;
