@@ -1,9 +1,15 @@
 //! cudaup: install CUDA toolkits side by side and use the right one in every project.
 
+mod disk;
+mod elf;
 mod failure;
 mod host;
+mod install;
 mod net;
+mod process;
 mod settings;
 mod source;
+mod toolkit;
+mod ui;
 
 fn main() {}

@@ -27,6 +27,7 @@ const BELOW_ROOT: &[&[&str]] = &[
     &["lib64"],
     &["lib"],
     &["lib64", "stubs"],
+    &["stubs", "lib64"],
     &["lib", "stubs"],
     &["nvvm", "lib64"],
     &["nvvm", "lib"],
@@ -139,7 +140,7 @@ fn is_below_root(below: &[&[u8]]) -> bool {
         _ => below,
     };
     match below {
-        [one] if one.starts_with(b"nsight") || one.starts_with(b"Nsight") => true,
+        [first, ..] if first.starts_with(b"nsight") || first.starts_with(b"Nsight") => true,
         _ => BELOW_ROOT.iter().any(|known| {
             known.len() == below.len() && known.iter().zip(below).all(|(k, b)| k.as_bytes() == *b)
         }),

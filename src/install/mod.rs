@@ -1,0 +1,4 @@
+//! From downloaded parts to a toolkit that works.
+
+pub mod headers;
+pub mod mend;

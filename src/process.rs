@@ -1,0 +1,156 @@
+//! Runs a program for its output, with a time limit that also ends everything it started.
+
+use std::io::{self, Read};
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process_group};
+
+/// More output than this is not kept.
+const MOST_OUTPUT: usize = 4 * 1024 * 1024;
+/// How long a program's own children may hold its output open after it has ended.
+const AFTER_THE_END: Duration = Duration::from_secs(1);
+
+/// How a program ended.
+#[derive(Clone, Debug)]
+pub struct Finished {
+    /// Its exit status; `None` where it was stopped at the time limit.
+    pub status: Option<ExitStatus>,
+    /// What it wrote to standard output and standard error, in that order of time.
+    pub output: String,
+}
+
+impl Finished {
+    /// Whether it ended by itself with exit status 0.
+    pub fn succeeded(&self) -> bool {
+        self.status.is_some_and(|status| status.success())
+    }
+}
+
+enum Event {
+    Output(Vec<u8>),
+    Closed,
+    Ended(io::Result<ExitStatus>),
+}
+
+/// Runs a program without input, in a process group of its own, which is killed at the limit.
+pub fn run(command: &mut Command, limit: Duration) -> io::Result<Finished> {
+    let (reader, writer) = io::pipe()?;
+    command.stdin(Stdio::null()).stdout(writer.try_clone()?).stderr(writer).process_group(0);
+    let child = command.spawn()?;
+    // The command still holds the pipe's writing ends, and its end is only seen once nobody does.
+    command.stdout(Stdio::null()).stderr(Stdio::null());
+    let group = Pid::from_child(&child);
+    let (events, seen) = channel();
+    let of_output = events.clone();
+    thread::Builder::new().spawn(move || forward(reader, &of_output))?;
+    thread::Builder::new().spawn(move || wait(child, &events))?;
+    let finished = collect(&seen, limit)?;
+    if finished.status.is_none() {
+        // Gone already is as good.
+        let _ = kill_process_group(group, Signal::KILL);
+    }
+    Ok(finished)
+}
+
+fn forward(mut reader: impl Read, events: &Sender<Event>) {
+    let mut buffer = vec![0; 16 * 1024];
+    while let Ok(count @ 1..) = reader.read(&mut buffer) {
+        if events.send(Event::Output(buffer.get(..count).unwrap_or_default().to_vec())).is_err() {
+            return;
+        }
+    }
+    let _ = events.send(Event::Closed);
+}
+
+fn wait(mut child: Child, events: &Sender<Event>) {
+    let _ = events.send(Event::Ended(child.wait()));
+}
+
+fn collect(events: &Receiver<Event>, limit: Duration) -> io::Result<Finished> {
+    let mut deadline = Instant::now() + limit;
+    let (mut bytes, mut status, mut closed) = (Vec::new(), None, false);
+    while status.is_none() || !closed {
+        match events.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
+            Ok(Event::Output(more)) => {
+                let room = MOST_OUTPUT.saturating_sub(bytes.len());
+                bytes.extend(more.into_iter().take(room));
+            }
+            Ok(Event::Closed) => closed = true,
+            Ok(Event::Ended(ended)) => {
+                status = Some(ended?);
+                deadline = deadline.min(Instant::now() + AFTER_THE_END);
+            }
+            Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => break,
+        }
+    }
+    Ok(Finished { status, output: String::from_utf8_lossy(&bytes).into_owned() })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::OpenOptionsExt;
+
+    use rustix::fs::{OFlags, fcntl_setfl};
+
+    use super::*;
+
+    #[expect(clippy::disallowed_methods, reason = "real processes are what is tested")]
+    fn shell(script: &str, limit: Duration) -> Finished {
+        run(Command::new("sh").arg("-c").arg(script), limit).unwrap()
+    }
+
+    const LONG: Duration = Duration::from_secs(60);
+
+    #[test]
+    fn output_and_status_are_given_in_order() {
+        let finished = shell("echo one; echo two >&2; echo three; exit 3", LONG);
+        assert_eq!(finished.output, "one\ntwo\nthree\n");
+        assert_eq!(finished.status.unwrap().code(), Some(3));
+        assert!(!finished.succeeded());
+        assert!(shell("true", LONG).succeeded());
+    }
+
+    #[test]
+    fn much_output_neither_blocks_nor_fills_the_memory() {
+        let finished = shell("yes 0123456789abcdef | head -c 20000000", LONG);
+        assert!(finished.succeeded());
+        assert_eq!(finished.output.len(), MOST_OUTPUT);
+    }
+
+    #[test]
+    fn at_the_limit_the_program_and_its_children_are_ended() {
+        let here = tempfile::tempdir().unwrap();
+        let fifo = here.path().join("alive");
+        assert!(shell(&format!("mkfifo '{}'", fifo.display()), LONG).succeeded());
+        let mut options = std::fs::OpenOptions::new();
+        let nonblock = OFlags::NONBLOCK.bits().cast_signed();
+        let mut alive = options.read(true).custom_flags(nonblock).open(&fifo).unwrap();
+        let script = format!("exec 3>'{}'; echo started; sleep 60 & wait", fifo.display());
+        let finished = shell(&script, Duration::from_secs(1));
+        assert!(finished.status.is_none());
+        assert_eq!(finished.output, "started\n");
+        // The end of the FIFO is seen once the shell and its child, which both hold it open, are gone.
+        fcntl_setfl(&alive, OFlags::empty()).unwrap();
+        let before = Instant::now();
+        assert_eq!(alive.read_to_end(&mut Vec::new()).unwrap(), 0);
+        assert!(before.elapsed() < Duration::from_secs(50), "they ended by themselves");
+    }
+
+    #[test]
+    fn a_child_that_keeps_the_output_open_does_not_hold_us_up() {
+        let finished = shell("echo done; sleep 30 &", LONG);
+        assert!(finished.succeeded());
+        assert_eq!(finished.output, "done\n");
+    }
+
+    #[test]
+    fn a_program_that_is_not_there_is_an_error() {
+        #[expect(clippy::disallowed_methods, reason = "its absence is what is tested")]
+        let missing = run(&mut Command::new("/nonexistent/program"), LONG);
+        assert_eq!(missing.unwrap_err().kind(), io::ErrorKind::NotFound);
+    }
+}

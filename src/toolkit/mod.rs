@@ -1,0 +1,3 @@
+//! What is known of a toolkit tree beyond the rules of core: its receipt and the host compilers it takes.
+
+pub mod receipt;

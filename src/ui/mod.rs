@@ -1,0 +1,4 @@
+//! What a person sees.
+
+pub mod progress;
+pub mod talk;
