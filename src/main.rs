@@ -7,6 +7,7 @@ mod host;
 mod install;
 mod net;
 mod process;
+mod prove;
 mod settings;
 mod source;
 mod toolkit;
