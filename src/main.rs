@@ -1,6 +1,7 @@
 //! cudaup: install CUDA toolkits side by side and use the right one in every project.
 
 mod archive;
+mod compat;
 mod disk;
 mod elf;
 mod failure;

@@ -1,3 +1,5 @@
+//! The source from end to end, on an index of made-up wheels and on the real one.
+
 use super::fake::{self, CLOSURE, FakeIndex, Form};
 use super::*;
 use crate::net::fault_server::Answer;
