@@ -1,4 +1,5 @@
 //! From downloaded parts to a toolkit that works.
 
+pub mod engine;
 pub mod headers;
 pub mod mend;
