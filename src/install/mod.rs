@@ -3,3 +3,4 @@
 pub mod engine;
 pub mod headers;
 pub mod mend;
+pub mod remove;

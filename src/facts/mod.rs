@@ -1,0 +1,3 @@
+//! What is known of the machine and the project, gathered without changing anything.
+
+pub mod python;
