@@ -1,20 +1,17 @@
 //! `cudaup install [VERSION...]`: puts toolkits beside those that are there.
 
-use crate::command::{Context, Outcome, refused};
+use crate::command::{Context, Outcome, order, refused};
 use crate::failure::{Exit, Failure};
-use crate::install::apply::LICENCE;
 use crate::install::decide::Order;
-use crate::install::{self, Answer, Installed};
-use crate::shims;
+use crate::install::{Answer, Installed};
 use crate::source::profile::{Profile, Wish};
-use crate::toolkit::receipt::Proof;
 use crate::ui::view::{Style, View, size, table};
 use clap::Args as Arguments;
 use clap::builder::PossibleValuesParser;
 use cudaup_core::inventory::{Kind, Toolkit};
 use cudaup_core::pin::ADDONS;
 use cudaup_core::request::Request;
-use cudaup_core::resolve::{asked, default_settings};
+use cudaup_core::resolve::asked;
 use cudaup_core::version::Version;
 use serde_json::{Value, json};
 
@@ -54,20 +51,16 @@ impl Args {
     /// Runs the command.
     pub fn run(&self, context: &Context) -> Result<Outcome, Failure> {
         let orders = self.orders(context)?;
-        let roots = default_settings(&context.world()).roots;
         let mut results = Results(Vec::new());
         let mut failed = None;
-        for order in orders {
-            match install::run(&context.site(), &roots, &order) {
+        for wanted in orders {
+            match order::carry_out(context, &wanted) {
                 Ok(answer) => results.0.push(answer),
                 Err(failure) => {
                     failed = Some(failure);
                     break;
                 }
             }
-        }
-        if results.0.iter().any(|a| matches!(a, Answer::Installed(_))) {
-            renew_shims(context);
         }
         let Some(failure) = failed else { return Ok(Outcome::View(Box::new(results))) };
         let style = Style { color: false, user_home: context.host.user_home.clone() };
@@ -156,16 +149,6 @@ fn unknown_component(name: &str) -> Failure {
     Failure::new(Exit::Usage, what).hint("cudaup install VERSION --components nvcc,cudart,cublas")
 }
 
-/// The toolkit is in place and whole: shims that cannot be made are a warning.
-fn renew_shims(context: &Context) {
-    if let Err(failure) = shims::renew(&context.home, &context.host, &context.disk) {
-        context.talk.say(&format!("warning: {failure}"));
-        for hint in &failure.tries {
-            context.talk.say(&format!("try: {hint}"));
-        }
-    }
-}
-
 impl View for Results {
     fn json(&self) -> Value {
         let rows: Vec<Value> = self.0.iter().map(row).collect();
@@ -227,7 +210,10 @@ fn text(answer: &Answer, style: &Style) -> String {
             let parts = table(&plan.parts.iter().map(cells).collect::<Vec<_>>());
             format!("{}\n{parts}nothing was loaded\n", lines.join("\n"))
         }
-        Answer::Installed(installed) => just_installed(installed, style),
+        Answer::Installed(installed) => {
+            let next = next(&installed.receipt.version, installed.default);
+            format!("{}{next}", order::installed(installed, style))
+        }
     }
 }
 
@@ -239,25 +225,6 @@ fn present(toolkit: &Toolkit, style: &Style) -> String {
         Kind::System | Kind::Shared => format!("{version} is on this machine: {root}"),
     };
     format!("{place}\n{}", next(&toolkit.identity.version.to_string(), false))
-}
-
-fn just_installed(installed: &Installed, style: &Style) -> String {
-    let receipt = &installed.receipt;
-    let seconds = installed.took.as_secs_f64();
-    let took = if seconds < 10.0 { format!("{seconds:.1} s") } else { format!("{seconds:.0} s") };
-    let licence = LICENCE.trim_start_matches("https://");
-    let root = style.strong(&style.path(&installed.root));
-    let (proof, advice) = match &receipt.proof {
-        Proof::Proved { compiler } => (format!("   proved with {compiler}"), String::new()),
-        Proof::Unproved { reason, remedy } if remedy.is_empty() => {
-            (String::new(), format!("not tried whether it compiles: {reason}\n"))
-        }
-        Proof::Unproved { reason, remedy } => {
-            (String::new(), format!("warning: not seen to work: {reason}\ntry: {remedy}\n"))
-        }
-    };
-    let next = next(&receipt.version, installed.default);
-    format!("installed in {took}: {root}{proof}   licence: {licence}\n{advice}{next}")
 }
 
 fn next(version: &str, is_default: bool) -> String {

@@ -9,6 +9,7 @@ pub mod hook;
 pub mod install;
 pub mod link;
 pub mod list;
+pub mod order;
 pub mod rehash;
 pub mod typed;
 pub mod uninstall;

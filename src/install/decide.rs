@@ -28,6 +28,20 @@ pub struct Order {
     pub dry_run: bool,
 }
 
+impl Order {
+    /// The usual amount of a version.
+    pub const fn usual(version: Version) -> Self {
+        Self {
+            request: Some(version),
+            wish: Wish::of(Profile::Default),
+            amount_given: false,
+            upgrade: false,
+            verify: true,
+            dry_run: false,
+        }
+    }
+}
+
 /// The first decision, made without a network.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum First {
