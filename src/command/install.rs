@@ -19,6 +19,7 @@ use serde_json::{Value, json};
 ///
 /// Without a version: the one that the .cuda-version file here, or your default, asks for.
 #[derive(Debug, Arguments)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own on the command line")]
 pub struct Args {
     /// 13, 13.0, 13.0.3 or latest
     versions: Vec<String>,

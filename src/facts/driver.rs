@@ -26,7 +26,7 @@ fn from_proc(bytes: &[u8]) -> Option<String> {
 fn is_version(text: &str) -> bool {
     let numbers: Vec<&str> = text.split('.').collect();
     let number = |n: &&str| !n.is_empty() && n.len() <= 4 && n.bytes().all(|b| b.is_ascii_digit());
-    (2..=3).contains(&numbers.len()) && numbers.iter().all(|n| number(&n))
+    (2..=3).contains(&numbers.len()) && numbers.iter().all(number)
 }
 
 #[cfg(test)]

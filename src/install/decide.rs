@@ -13,6 +13,7 @@ use std::path::Path;
 
 /// What was asked for.
 #[derive(Clone, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own on the command line")]
 pub struct Order {
     /// The version; `None`: the newest that a source has.
     pub request: Option<Version>,

@@ -5,7 +5,7 @@ use crate::failure::Exit;
 use crate::host::{Host, Terminals};
 use crate::net::fault_server::Answer as Fault;
 use crate::source::profile::{Profile, Wish};
-use crate::source::pypi::fake::{CLOSURE, FakeIndex, Form};
+use crate::source::pypi::fake::{self, CLOSURE, FakeIndex, Form};
 use crate::toolkit::receipt::Proof;
 use crate::ui::talk::Talk;
 use cudaup_core::home::Home;
@@ -30,10 +30,12 @@ const QUIET: Talk = Talk { quiet: true, verbose: false, color: false, terminal: 
 impl Machine {
     fn new(index: FakeIndex) -> Self {
         let root = TempDir::new().unwrap();
-        let path = std::env::var_os("PATH").unwrap();
         let home = root.path().join("a home");
         let host = Host {
-            vars: vec![("PIP_INDEX_URL".into(), index.url().into()), ("PATH".into(), path)],
+            vars: vec![
+                ("PIP_INDEX_URL".into(), index.url().into()),
+                ("PATH".into(), "/usr/local/bin:/usr/bin:/bin".into()),
+            ],
             cwd: Some(root.path().to_path_buf()),
             user_home: Some(root.path().join("user")),
             home: Some(home.clone()),
@@ -67,15 +69,15 @@ impl Machine {
         }
     }
 
-    fn names(&self, directory: &Path) -> Vec<String> {
-        let Ok(entries) = fs::read_dir(directory) else { return Vec::new() };
-        entries.map(|e| e.unwrap().file_name().into_string().unwrap()).collect()
-    }
-
     /// No toolkit, and nothing half made.
     fn is_clean(&self) -> bool {
-        self.names(&self.home.toolkits()).is_empty() && self.names(&self.home.staging()).is_empty()
+        names(&self.home.toolkits()).is_empty() && names(&self.home.staging()).is_empty()
     }
+}
+
+fn names(directory: &Path) -> Vec<String> {
+    let Ok(entries) = fs::read_dir(directory) else { return Vec::new() };
+    entries.map(|e| e.unwrap().file_name().into_string().unwrap()).collect()
 }
 
 fn order(request: &str) -> Order {
@@ -114,8 +116,8 @@ fn an_empty_home_gets_a_toolkit_and_a_default() {
     assert!(receipt.bytes > 0 && receipt.parts.iter().all(|p| !p.files.is_empty()));
     assert!(done.default);
     assert_eq!(fs::read_to_string(machine.home.default_file()).unwrap(), "13.0.3\n");
-    assert!(machine.names(&machine.home.staging()).is_empty());
-    assert!(machine.names(&look::downloads(&machine.home)).is_empty());
+    assert!(names(&machine.home.staging()).is_empty());
+    assert!(names(&look::downloads(&machine.home)).is_empty());
 }
 
 #[test]
@@ -141,7 +143,7 @@ fn the_proof_is_part_of_it() {
         "{:?}",
         done.receipt.proof
     );
-    assert_eq!(machine.names(&done.root).iter().filter(|n| n.starts_with("proof")).count(), 0);
+    assert_eq!(names(&done.root).iter().filter(|n| n.starts_with("proof")).count(), 0);
 
     let mut index = FakeIndex::new();
     index.toolkit("13.0.3.0", CLOSURE);
@@ -150,11 +152,7 @@ fn the_proof_is_part_of_it() {
     }
     let liar = b"#!/bin/sh\necho 'Cuda compilation tools, release 12.4, V12.4.131'\n";
     let member = [("nvidia/cu13/bin/nvcc", liar.as_slice(), 0o744)];
-    index.add(
-        "nvidia-cuda-nvcc",
-        "nvidia_cuda_nvcc-13.0.88-py3-none-any.whl",
-        &crate::source::pypi::fake::wheel(&member),
-    );
+    index.add("nvidia-cuda-nvcc", "nvidia_cuda_nvcc-13.0.88-py3-none-any.whl", &fake::wheel(&member));
     index.publish(Form::Json);
     let machine = Machine::new(index);
     let failure = machine.run(&Order { verify: true, ..order("13.0") }).unwrap_err();
