@@ -2,3 +2,5 @@
 
 pub mod headers;
 pub mod mend;
+#[cfg(test)]
+mod real_wheels;
