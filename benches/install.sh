@@ -47,9 +47,13 @@ if [ ! -f "$wheels/complete" ]; then
 fi
 
 : >"$work/asked"
+: >"$work/address"
 python3 "$here/parts/index.py" "$wheels" "$work/asked" >"$work/address" &
 server=$!
-until [ -s "$work/address" ]; do kill -0 "$server" || die 'the index did not start'; done
+until [ -s "$work/address" ]; do
+    kill -0 "$server" 2>/dev/null || die 'the index did not start'
+    sleep 0.1
+done
 index=$(cat "$work/address")
 export PIP_INDEX_URL=$index/simple UV_DEFAULT_INDEX=$index/simple NO_PROXY=127.0.0.1 no_proxy=127.0.0.1
 unset PIP_EXTRA_INDEX_URL UV_INDEX UV_INDEX_URL UV_EXTRA_INDEX_URL
