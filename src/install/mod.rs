@@ -6,8 +6,9 @@ pub mod engine;
 pub mod headers;
 pub mod look;
 pub mod mend;
+#[cfg(test)]
+mod real_wheels;
 pub mod remove;
-
 #[cfg(test)]
 mod tests;
 

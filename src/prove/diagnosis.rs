@@ -100,8 +100,8 @@ pub fn no_compiler(choice: &Choice, version: Version) -> Proof {
 }
 
 /// nvcc did not compile the program; `alone` is what the host compiler made of one that needs no toolkit.
-pub fn not_compiled(command: &str, compiled: &Finished, compiler: &Compiler, alone: &Finished) -> Proof {
-    let said = compiled.output.as_str();
+pub fn not_compiled(command: &str, trial: &Finished, compiler: &Compiler, alone: &Finished) -> Proof {
+    let said = trial.output.as_str();
     let title = compiler.title();
     if !alone.succeeded() {
         let why = first_error(&alone.output).map_or_else(String::new, |line| format!(": {line}"));
@@ -126,7 +126,7 @@ pub fn not_compiled(command: &str, compiled: &Finished, compiler: &Compiler, alo
         let words = words.split(" The nvcc flag").next().unwrap_or(words).trim();
         return unproved(format!("nvcc does not take {title}: {words}"), "install an older g++-N beside it");
     }
-    let reason = match compiled.status {
+    let reason = match trial.status {
         None => "compiling a small program did not end".to_owned(),
         Some(status) => {
             let why = first_error(said).map_or_else(|| status.to_string(), str::to_owned);

@@ -57,7 +57,7 @@ fn compiler(version: &str) -> String {
     format!("case $1 in -dump*) echo {version};; *) touch \"$2\";; esac")
 }
 
-fn gnu<'a>(version: &'a str) -> [(&'static str, &'a str); 2] {
+fn gnu(version: &str) -> [(&'static str, &str); 2] {
     [("g++", version), ("gcc", version)]
 }
 
