@@ -1,4 +1,20 @@
 //! The pure rules of cudaup: what a version request means, which toolkit it chooses, and what the environment of that
-//! toolkit is. Nothing here reads a file, a variable or a clock: callers hand in what was read.
+//! toolkit is. Nothing here reads a file, a variable or a clock: callers hand in what was read, and a [`disk::Disk`].
 
+pub mod activate;
+pub mod builds;
+pub mod disk;
+pub mod environment;
+pub mod foreign;
+pub mod home;
+pub mod identity;
+pub mod inventory;
+mod json;
+pub mod layout;
+pub mod list;
+pub mod pin;
+pub mod refusal;
+pub mod request;
+pub mod resolve;
+pub mod state;
 pub mod version;

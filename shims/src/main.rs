@@ -1,3 +1,182 @@
-//! The small program behind every shim.
+//! The small program behind every shim: works out which toolkit applies here and becomes its tool.
 
-fn main() {}
+use cudaup_core::activate::{Entered, Scope, activate};
+use cudaup_core::environment::{Change, Vars};
+use cudaup_core::foreign::Foreign;
+use cudaup_core::home::Home;
+use cudaup_core::inventory;
+use cudaup_core::list::split;
+use cudaup_core::refusal::Rule;
+use cudaup_core::resolve::{Choice, World};
+use cudaup_shim::RealDisk;
+use std::ffi::{OsStr, OsString};
+use std::os::unix::fs::MetadataExt;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+
+/// Exit codes of a shim's own failures, as shells give them.
+const NOT_FOUND: u8 = 127;
+const CANNOT_RUN: u8 = 126;
+
+/// What to become, or what to say.
+enum Outcome {
+    Run { program: PathBuf, changes: Vec<Change> },
+    Say(Vec<String>),
+}
+
+fn main() -> ExitCode {
+    let mut arguments = read::arguments();
+    let name = arguments.next().unwrap_or_default();
+    let tool = Path::new(&name).file_name().unwrap_or(&name).to_os_string();
+    let vars = read::vars();
+    let Some(home) = home(&vars) else {
+        return say(
+            &["cudaup: neither CUDAUP_HOME nor HOME is set, so there is no place to look for toolkits"
+                .into()],
+            NOT_FOUND,
+        );
+    };
+    let sysroot = vars.get("CUDAUP_SYSROOT").filter(|v| !v.is_empty()).map(PathBuf::from);
+    let disk = RealDisk::new(sysroot);
+    let cwd = read::working_directory(vars.get("PWD"));
+    let world = World { vars: &vars, cwd: cwd.as_deref(), home: &home, disk: &disk };
+    match choose(&world, &tool) {
+        Outcome::Run { program, changes } => run(&program, arguments, changes),
+        Outcome::Say(lines) => say(&lines, NOT_FOUND),
+    }
+}
+
+fn choose(world: &World, tool: &OsStr) -> Outcome {
+    let activation = activate(world, None, Scope::All);
+    match &activation.entered {
+        Entered::Toolkit(choice) => {
+            let own = choice.toolkit.root.join("bin").join(tool);
+            let foreign = || cudaup_core::activate::foreign(world, &activation.vars, &choice.settings.roots);
+            let program = if world.disk.is_file(&own) {
+                Some(own)
+            } else {
+                next_on_path(world, tool, Some(&foreign()))
+            };
+            let Some(program) = program else { return Outcome::Say(lacks(world, choice, tool)) };
+            let exact = Some(choice.exact().into());
+            let mut changes = activation.changes;
+            changes.push(("CUDAUP_VERSION".into(), exact));
+            Outcome::Run { program, changes }
+        }
+        Entered::Nothing => match next_on_path(world, tool, None) {
+            Some(program) => Outcome::Run { program, changes: Vec::new() },
+            None => Outcome::Say(vec![
+                format!("cudaup: no CUDA toolkit is chosen here and no other {} is on PATH", tool.display()),
+                "try: cudaup use VERSION (this project)   cudaup use --default VERSION (you)".into(),
+            ]),
+        },
+        Entered::Refused(refusal) => {
+            let mut lines = vec![format!("cudaup: {refusal}")];
+            lines.extend(refusal.tries().first().map(|next| format!("try: {next}")));
+            Outcome::Say(lines)
+        }
+    }
+}
+
+/// The tool's next place on PATH that is not a shim; with `outside`, only places outside every CUDA root.
+fn next_on_path(world: &World, tool: &OsStr, outside: Option<&Foreign>) -> Option<PathBuf> {
+    let shims = world.home.shims();
+    let own = inode(&shims.join(tool));
+    split(world.vars.get("PATH")?)
+        .into_iter()
+        .filter(|entry| !entry.is_empty() && Path::new(entry) != shims)
+        .filter(|entry| outside.is_none_or(|foreign| !foreign.owns_entry(entry)))
+        .map(|entry| Path::new(&entry).join(tool))
+        .find(|program| {
+            world.disk.is_file(program) && is_executable(program) && (own.is_none() || inode(program) != own)
+        })
+}
+
+fn lacks(world: &World, choice: &Choice, tool: &OsStr) -> Vec<String> {
+    let tool = tool.display();
+    let mut having: Vec<String> = inventory::managed(world.home, world.disk)
+        .into_iter()
+        .filter(|t| world.disk.is_file(&t.root.join("bin").join(tool.to_string())))
+        .map(|t| t.identity.to_string())
+        .collect();
+    having.dedup();
+    let by = match &choice.rule {
+        Rule::Machine => String::new(),
+        rule => format!(", chosen by {rule}"),
+    };
+    let mut lines = vec![format!("cudaup: CUDA {}{by}, has no {tool}", choice.toolkit.identity)];
+    if having.is_empty() {
+        lines.push("try: cudaup install VERSION --profile full".into());
+    } else {
+        lines.push(format!("installed toolkits that have it: {}", having.join(", ")));
+    }
+    lines
+}
+
+fn run(program: &Path, arguments: impl Iterator<Item = OsString>, changes: Vec<Change>) -> ExitCode {
+    #[expect(clippy::disallowed_methods, reason = "becoming the tool is what a shim is for")]
+    let mut command = Command::new(program);
+    command.args(arguments);
+    for (name, value) in changes {
+        match value {
+            Some(value) => command.env(name, value),
+            None => command.env_remove(name),
+        };
+    }
+    let error = command.exec();
+    say(&[format!("cudaup: cannot run {}: {error}", program.display())], CANNOT_RUN)
+}
+
+fn home(vars: &Vars) -> Option<Home> {
+    let set = |name: &str| vars.get(name).filter(|v| !v.is_empty()).map(PathBuf::from);
+    set("CUDAUP_HOME").or_else(|| set("HOME").map(|h| h.join(".cudaup"))).map(Home::new)
+}
+
+fn is_executable(path: &Path) -> bool {
+    std::fs::metadata(path).is_ok_and(|m| m.mode() & 0o111 != 0)
+}
+
+fn inode(path: &Path) -> Option<(u64, u64)> {
+    std::fs::metadata(path).ok().map(|m| (m.dev(), m.ino()))
+}
+
+#[expect(
+    clippy::print_stderr,
+    reason = "a shim's own failure is said where the tool would have said its own"
+)]
+fn say(lines: &[String], code: u8) -> ExitCode {
+    for line in lines {
+        eprintln!("{line}");
+    }
+    ExitCode::from(code)
+}
+
+/// The one place that reads the world.
+mod read {
+    use super::{MetadataExt, OsStr, OsString, Path, PathBuf, Vars};
+
+    #[expect(clippy::disallowed_methods, reason = "this is the one place that reads the world")]
+    pub(crate) fn arguments() -> impl Iterator<Item = OsString> {
+        std::env::args_os()
+    }
+
+    #[expect(clippy::disallowed_methods, reason = "this is the one place that reads the world")]
+    pub(crate) fn vars() -> Vars {
+        std::env::vars_os().collect()
+    }
+
+    /// `$PWD` where it is the same directory as `.`, else the real path; `$PWD` alone where the directory is gone.
+    #[expect(clippy::disallowed_methods, reason = "this is the one place that reads the world")]
+    pub(crate) fn working_directory(pwd: Option<&OsStr>) -> Option<PathBuf> {
+        let pwd = pwd.map(Path::new).filter(|p| p.is_absolute());
+        let same = |path: &Path| {
+            let (here, there) = (std::fs::metadata(".").ok()?, std::fs::metadata(path).ok()?);
+            (here.dev() == there.dev() && here.ino() == there.ino()).then(|| path.to_path_buf())
+        };
+        match pwd.and_then(same) {
+            Some(path) => Some(path),
+            None => std::env::current_dir().ok().or_else(|| pwd.map(Path::to_path_buf)),
+        }
+    }
+}

@@ -1,0 +1,58 @@
+//! What the rules need to know of a file system, so that programs pass the real one and tests a map.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+/// Questions to a file system. None of them writes, waits or follows a link out of the sysroot.
+pub trait Disk {
+    /// Reads a regular file of at most `limit` bytes. Anything that is not a regular file is never opened.
+    fn read(&self, path: &Path, limit: usize) -> Result<Vec<u8>, Unread>;
+    /// The first `length` bytes of a regular file, fewer where it is shorter.
+    fn head(&self, path: &Path, length: usize) -> Option<Vec<u8>>;
+    /// The names in a directory, each with what it is; `None` where it cannot be read.
+    fn names(&self, directory: &Path) -> Option<Vec<(OsString, Entry)>>;
+    /// What a path is, links followed.
+    fn kind(&self, path: &Path) -> Option<Entry>;
+    /// The path without any link in it; `None` where it does not exist.
+    fn real(&self, path: &Path) -> Option<PathBuf>;
+    /// Where a path of the machine (`/usr/local/cuda`) is looked up: below `CUDAUP_SYSROOT` where that is set.
+    fn system(&self, path: &str) -> PathBuf;
+
+    /// Whether a path is a directory, links followed.
+    fn is_dir(&self, path: &Path) -> bool {
+        self.kind(path) == Some(Entry::Directory)
+    }
+
+    /// Whether a path is a regular file, links followed.
+    fn is_file(&self, path: &Path) -> bool {
+        self.kind(path) == Some(Entry::File)
+    }
+}
+
+/// What a name in a directory is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Entry {
+    /// A directory.
+    Directory,
+    /// A regular file.
+    File,
+    /// A symbolic link, where links were not followed.
+    Link,
+    /// A FIFO, socket or device.
+    Other,
+}
+
+/// Why a file was not read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Unread {
+    /// It does not exist (ENOENT, ENOTDIR).
+    Absent,
+    /// The directories above it cannot be searched (any other error of looking it up).
+    Unreachable,
+    /// It exists and is not a regular file; the word says what it is.
+    NotAFile(&'static str),
+    /// It holds more bytes than asked for.
+    TooLarge,
+    /// It exists and cannot be opened or read; the system's words.
+    Refused(String),
+}

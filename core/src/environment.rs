@@ -1,0 +1,230 @@
+//! Entering a toolkit's environment and leaving it again, as pure functions over the variables.
+
+use crate::foreign::{Foreign, ROOT_VARIABLES};
+use crate::list::{join, split};
+use crate::state::{self, List, Removed, Scalar, State, hash};
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+
+/// The variables of a process.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Vars(BTreeMap<OsString, OsString>);
+
+impl Vars {
+    /// The value of a variable that is set, perhaps to nothing.
+    pub fn get(&self, name: &str) -> Option<&OsStr> {
+        self.0.get(OsStr::new(name)).map(OsString::as_os_str)
+    }
+
+    /// Sets a variable, or unsets it.
+    pub fn put(&mut self, name: &str, value: Option<OsString>) {
+        match value {
+            Some(value) => self.0.insert(name.into(), value),
+            None => self.0.remove(OsStr::new(name)),
+        };
+    }
+
+    /// All variables in the order of their names.
+    pub fn iter(&self) -> impl Iterator<Item = (&OsString, &OsString)> {
+        self.0.iter()
+    }
+}
+
+impl<N: Into<OsString>, V: Into<OsString>> FromIterator<(N, V)> for Vars {
+    fn from_iter<I: IntoIterator<Item = (N, V)>>(pairs: I) -> Self {
+        Self(pairs.into_iter().map(|(n, v)| (n.into(), v.into())).collect())
+    }
+}
+
+/// One variable that has to change: its new value, or `None` to unset it.
+pub type Change = (String, Option<OsString>);
+
+/// What turns one environment into another, in the order of the names. Names that are not Unicode are never ours.
+pub fn changes(from: &Vars, to: &Vars) -> Vec<Change> {
+    let mut names: Vec<&str> = from.iter().chain(to.iter()).filter_map(|(n, _)| n.to_str()).collect();
+    names.sort_unstable();
+    names.dedup();
+    names
+        .into_iter()
+        .filter(|n| from.get(n) != to.get(n))
+        .map(|n| (n.to_owned(), to.get(n).map(OsStr::to_os_string)))
+        .collect()
+}
+
+/// The search lists that a toolkit takes part in.
+pub const LISTS: [&str; 5] = ["PATH", "LD_LIBRARY_PATH", "CPATH", "LIBRARY_PATH", "PKG_CONFIG_PATH"];
+
+/// What an environment is to become.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Target {
+    /// The word of the rule, for the state.
+    pub rule: String,
+    /// The toolkit's root; `None` where a refusal is entered.
+    pub root: Option<OsString>,
+    /// Variables with one value besides the roots and CUDACXX.
+    pub scalars: Vec<(&'static str, OsString)>,
+    /// Entries before all others, by list.
+    pub front: Vec<(&'static str, OsString)>,
+    /// Entries after all others, by list.
+    pub back: Vec<(&'static str, OsString)>,
+}
+
+impl Target {
+    fn of(pairs: &[(&'static str, OsString)], list: &str) -> Vec<OsString> {
+        pairs.iter().filter(|(n, _)| *n == list).map(|(_, e)| e.clone()).collect()
+    }
+}
+
+/// What leaving found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Left {
+    /// The environment without the toolkit.
+    pub vars: Vars,
+    /// What had been entered; `None` where nothing had.
+    pub state: Option<State>,
+    /// Whether CUDAUP_STATE could not be read, and was taken as absent.
+    pub damaged: bool,
+}
+
+/// Takes a toolkit out of an environment: what is still as we made it goes back to what it was, what was changed since
+/// stays.
+pub fn leave(vars: &Vars) -> Left {
+    let mut vars = vars.clone();
+    let text = vars.get(state::VARIABLE).map(OsStr::to_os_string);
+    vars.put(state::VARIABLE, None);
+    let state = text.as_ref().and_then(|t| State::decode(t));
+    let damaged = text.is_some() && state.is_none();
+    if let Some(state) = &state {
+        for scalar in &state.scalars {
+            if vars.get(&scalar.name) == scalar.ours.as_deref() {
+                vars.put(&scalar.name, scalar.before.clone());
+            }
+        }
+        for list in &state.lists {
+            restore(&mut vars, list);
+        }
+    }
+    Left { vars, state, damaged }
+}
+
+/// Enters a target from an environment in which nothing is entered. `Err` holds the length of a way back that is too long.
+pub fn enter(base: &Vars, target: &Target, foreign: &Foreign) -> Result<Vars, usize> {
+    let mut vars = base.clone();
+    let mut state = State {
+        rule: target.rule.clone(),
+        root: target.root.clone().unwrap_or_default(),
+        ..State::default()
+    };
+    let mut scalar = |vars: &mut Vars, name: &str, ours: Option<OsString>| {
+        let before = vars.get(name).map(OsStr::to_os_string);
+        if before != ours {
+            vars.put(name, ours.clone());
+        }
+        state.scalars.push(Scalar { name: name.to_owned(), before, ours });
+    };
+    for name in ROOT_VARIABLES {
+        scalar(&mut vars, name, target.root.clone());
+    }
+    if base.get("CUDACXX").is_none_or(|cxx| cxx.is_empty() || foreign.owns_program(cxx)) {
+        let nvcc = target.root.as_ref().map(|root| {
+            let mut nvcc = root.clone();
+            nvcc.push("/bin/nvcc");
+            nvcc
+        });
+        scalar(&mut vars, "CUDACXX", nvcc);
+    }
+    for (name, value) in &target.scalars {
+        scalar(&mut vars, name, Some(value.clone()));
+    }
+    for name in LISTS {
+        let (front, back) = (Target::of(&target.front, name), Target::of(&target.back, name));
+        if let Some((value, list)) = list_after(name, base.get(name), front, back, foreign) {
+            vars.put(name, value);
+            state.lists.push(list);
+        }
+    }
+    let text = state.encode();
+    if text.len() > state::LIMIT {
+        return Err(text.len());
+    }
+    vars.put(state::VARIABLE, Some(text.into()));
+    Ok(vars)
+}
+
+/// Whether everything of ours is still in place: every scalar as we made it, every entry of ours in its list.
+pub fn is_intact(vars: &Vars, state: &State) -> bool {
+    let scalars = state.scalars.iter().all(|s| vars.get(&s.name) == s.ours.as_deref());
+    scalars
+        && state.lists.iter().all(|list| {
+            let now = vars.get(&list.name).map(split).unwrap_or_default();
+            list.front.iter().chain(&list.back).all(|ours| now.contains(ours))
+        })
+}
+
+/// The list with our entries in and other toolkits' out, and the way back; `None` where nothing changes.
+fn list_after(
+    name: &str,
+    before: Option<&OsStr>,
+    front: Vec<OsString>,
+    back: Vec<OsString>,
+    foreign: &Foreign,
+) -> Option<(Option<OsString>, List)> {
+    let old = before.map(split).unwrap_or_default();
+    let mut out: Vec<bool> = old.iter().map(|e| foreign.owns_entry(e)).collect();
+    let alone =
+        |out: &[bool]| old.iter().zip(out).filter(|(_, gone)| !**gone).map(|(e, _)| e).collect::<Vec<_>>();
+    if front.is_empty() && back.is_empty() && matches!(alone(&out).as_slice(), [only] if only.is_empty()) {
+        // A list of one empty element cannot be written, and means the current directory: it goes with the others.
+        out.fill(true);
+    }
+    if front.is_empty() && back.is_empty() && !out.contains(&true) {
+        return None;
+    }
+    let removed = old
+        .iter()
+        .enumerate()
+        .filter(|(i, _)| out.get(*i) == Some(&true))
+        .map(|(index, entry)| {
+            let stayed = old.iter().zip(&out).skip(index + 1).find(|(_, gone)| !**gone);
+            Removed { index, entry: entry.clone(), right: stayed.map(|(e, _)| e.clone()) }
+        })
+        .collect();
+    let rest = alone(&out);
+    let all: Vec<OsString> = front.iter().chain(rest).chain(&back).cloned().collect();
+    let value = (!all.is_empty()).then(|| join(&all));
+    let list = List {
+        name: name.to_owned(),
+        was_set: before.is_some(),
+        hash: hash(value.as_deref()),
+        front,
+        back,
+        removed,
+    };
+    Some((value, list))
+}
+
+/// Takes our entries out of a list and puts back what we took out. A list that was unset since stays unset.
+fn restore(vars: &mut Vars, list: &List) {
+    let now = vars.get(&list.name);
+    let untouched = hash(now) == list.hash;
+    if now.is_none() && !untouched {
+        return;
+    }
+    let mut elements = now.map(split).unwrap_or_default();
+    if untouched {
+        elements.drain(..list.front.len().min(elements.len()));
+        elements.truncate(elements.len().saturating_sub(list.back.len()));
+    } else {
+        for ours in list.front.iter().chain(&list.back) {
+            if let Some(at) = elements.iter().position(|e| e == ours) {
+                elements.remove(at);
+            }
+        }
+    }
+    for removed in &list.removed {
+        let beside = removed.right.as_ref().filter(|_| !untouched);
+        let at = beside.and_then(|right| elements.iter().position(|e| e == right));
+        elements.insert(at.unwrap_or(removed.index).min(elements.len()), removed.entry.clone());
+    }
+    vars.put(&list.name, (list.was_set || !elements.is_empty()).then(|| join(&elements)));
+}

@@ -1,0 +1,262 @@
+//! Which entries of a search list belong to some CUDA toolkit, by their text alone: no file is looked at.
+
+use crate::home::Home;
+use crate::list::components;
+use crate::version::Version;
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+
+/// The variables that name a toolkit's root.
+pub const ROOT_VARIABLES: [&str; 5] =
+    ["CUDA_HOME", "CUDA_PATH", "CUDA_ROOT", "CUDAToolkit_ROOT", "CUDA_TOOLKIT_ROOT_DIR"];
+
+/// Further variables that name a root and that cudaup does not set.
+const OTHER_ROOT_VARIABLES: [&str; 2] = ["EBROOTCUDA", "CUDA_BIN_PATH"];
+
+/// Variables whose directories are environments of their own; they never count as toolkits.
+const ENVIRONMENTS: [&str; 3] = ["CONDA_PREFIX", "VIRTUAL_ENV", "PIXI_PROJECT_ROOT"];
+
+/// What follows a toolkit's root in search lists.
+const BELOW_ROOT: &[&[&str]] = &[
+    &["bin"],
+    &["nvvm", "bin"],
+    &["libnvvp"],
+    &["open64", "bin"],
+    &["compute-sanitizer"],
+    &["extras", "demo_suite"],
+    &["lib64"],
+    &["lib"],
+    &["lib64", "stubs"],
+    &["stubs", "lib64"],
+    &["lib", "stubs"],
+    &["nvvm", "lib64"],
+    &["nvvm", "lib"],
+    &["extras", "CUPTI", "lib64"],
+    &["extras", "CUPTI", "lib"],
+    &["extras", "CUPTI", "include"],
+    &["include"],
+    &["include", "cccl"],
+    &["nvvm", "include"],
+    &["lib64", "pkgconfig"],
+    &["lib", "pkgconfig"],
+    &["pkgconfig"],
+    &["pkg-config"],
+];
+
+/// Knows toolkits by the text of their paths.
+pub struct Foreign {
+    /// Roots named by variables.
+    named: Vec<Vec<Vec<u8>>>,
+    /// Directories whose children are roots.
+    parents: Vec<Vec<Vec<u8>>>,
+    /// Directories below which everything is a toolkit's.
+    above: Vec<Vec<Vec<u8>>>,
+    /// Prefixes that never count.
+    never: Vec<Vec<Vec<u8>>>,
+}
+
+impl Foreign {
+    /// Takes in the home, the listed roots and what the variables name.
+    pub fn new<'v>(home: &Home, roots: &[PathBuf], get: impl Fn(&str) -> Option<&'v OsStr>) -> Self {
+        let of = |names: &[&str]| -> Vec<Vec<Vec<u8>>> {
+            names.iter().filter_map(|n| get(n)).filter_map(owned).collect()
+        };
+        let mut never = of(&ENVIRONMENTS);
+        never.extend(of(&["HOME"]));
+        never.extend(["/usr", "/usr/local", "/opt", "/"].iter().filter_map(|p| owned(OsStr::new(p))));
+        if let Some(home) = get("HOME") {
+            never.extend(owned(Path::new(home).join(".local").as_os_str()));
+        }
+        let mut named: Vec<Vec<Vec<u8>>> =
+            of(&ROOT_VARIABLES).into_iter().chain(of(&OTHER_ROOT_VARIABLES)).collect();
+        named.retain(|root| !never.contains(root));
+        Self {
+            named,
+            parents: owned(home.toolkits().as_os_str()).into_iter().collect(),
+            above: roots.iter().filter_map(|r| owned(r.as_os_str())).collect(),
+            never,
+        }
+    }
+
+    /// Whether an entry of a list is a directory of some toolkit.
+    pub fn owns_entry(&self, entry: &OsStr) -> bool {
+        self.split(entry).is_some()
+    }
+
+    /// Whether a program's path (`/usr/local/cuda/bin/nvcc`) lies in some toolkit.
+    pub fn owns_program(&self, path: &OsStr) -> bool {
+        Path::new(path).parent().is_some_and(|directory| self.owns_entry(directory.as_os_str()))
+    }
+
+    /// Whether a directory is the root of some toolkit.
+    pub fn owns_root(&self, root: &OsStr) -> bool {
+        components(root).is_some_and(|parts| self.is_root(&parts))
+    }
+
+    /// The number of components of the root that an entry belongs to.
+    fn split(&self, entry: &OsStr) -> Option<usize> {
+        let parts = components(entry)?;
+        (1..parts.len()).find(|&i| {
+            let (root, below) = parts.split_at(i);
+            is_below_root(below) && self.is_root(root)
+        })
+    }
+
+    fn is_root(&self, root: &[&[u8]]) -> bool {
+        if self.never.iter().any(|n| same(n, root)) || is_conda_environment(root) {
+            return false;
+        }
+        let Some((name, parent)) = root.split_last() else { return false };
+        is_cudas_name(name)
+            || self.named.iter().any(|n| same(n, root))
+            || self.parents.iter().any(|p| same(p, parent))
+            || is_a_homes_toolkit(parent)
+            || self
+                .above
+                .iter()
+                .any(|a| root.len() > a.len() && root.iter().zip(a).all(|(x, y)| *x == y.as_slice()))
+    }
+}
+
+/// `cuda`, `cuda-12`, `cuda-12.4`, `cuda-12.4.1`.
+fn is_cudas_name(name: &[u8]) -> bool {
+    let version = name.strip_prefix(b"cuda-").and_then(|v| std::str::from_utf8(v).ok());
+    name == b"cuda" || version.is_some_and(|v| Version::parse(v).is_some())
+}
+
+/// Whether the parent is the `toolkits` of a home in its usual place, another user's or an earlier `CUDAUP_HOME`.
+fn is_a_homes_toolkit(parent: &[&[u8]]) -> bool {
+    parent.ends_with(&[b".cudaup".as_slice(), b"toolkits".as_slice()])
+}
+
+/// conda keeps environments in folders named `envs`; one of them may be called `cuda`.
+fn is_conda_environment(root: &[&[u8]]) -> bool {
+    root.len() >= 2 && root.get(root.len() - 2) == Some(&b"envs".as_slice())
+}
+
+fn is_below_root(below: &[&[u8]]) -> bool {
+    let below = match below {
+        [targets, machine, rest @ ..] if *targets == b"targets" && machine.ends_with(b"-linux") => rest,
+        _ => below,
+    };
+    match below {
+        [first, ..] if first.starts_with(b"nsight") || first.starts_with(b"Nsight") => true,
+        _ => BELOW_ROOT.iter().any(|known| {
+            known.len() == below.len() && known.iter().zip(below).all(|(k, b)| k.as_bytes() == *b)
+        }),
+    }
+}
+
+fn same(known: &[Vec<u8>], root: &[&[u8]]) -> bool {
+    known.len() == root.len() && known.iter().zip(root).all(|(k, r)| k.as_slice() == *r)
+}
+
+fn owned(path: &OsStr) -> Option<Vec<Vec<u8>>> {
+    components(path).map(|parts| parts.into_iter().map(<[u8]>::to_vec).collect())
+}
+
+/// The toolkit entries of a list, in order.
+pub fn entries<'a>(foreign: &'a Foreign, list: &'a [OsString]) -> impl Iterator<Item = &'a OsString> {
+    list.iter().filter(|e| foreign.owns_entry(e))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn foreign(vars: &'static [(&'static str, &'static str)], roots: &[&str]) -> Foreign {
+        let roots: Vec<PathBuf> = roots.iter().map(PathBuf::from).collect();
+        Foreign::new(&Home::new("/home/u/.cudaup"), &roots, |name| {
+            vars.iter().find(|(n, _)| *n == name).map(|(_, v)| OsStr::new(*v))
+        })
+    }
+
+    fn owns(f: &Foreign, entry: &str) -> bool {
+        f.owns_entry(OsStr::new(entry))
+    }
+
+    #[test]
+    fn names_of_toolkits() {
+        let f = foreign(&[("HOME", "/home/u")], &[]);
+        for entry in [
+            "/usr/local/cuda/bin",
+            "/usr/local/cuda-12.4/bin/",
+            "/usr/local/cuda-11/lib64",
+            "//usr/local//cuda-12.4.1/./lib64/stubs",
+            "/usr/local/cuda-11.8/extras/CUPTI/lib64",
+            "/usr/local/cuda/targets/x86_64-linux/include",
+            "/usr/local/cuda-12.2/nsight-compute-2023.2.2",
+            "/opt/cuda/bin",
+            "/home/u/cuda-11.1/nvvm/bin",
+            "/home/u/.cudaup/toolkits/12.4.1/bin",
+            "/home/other/.cudaup/toolkits/mine/lib64",
+            "/usr/local/cuda/bin/../lib64",
+        ] {
+            assert!(owns(&f, entry), "{entry}");
+        }
+    }
+
+    #[test]
+    fn what_only_looks_like_one() {
+        let f = foreign(
+            &[
+                ("HOME", "/home/u"),
+                ("CUDA_HOME", "/usr"),
+                ("CONDA_PREFIX", "/opt/conda"),
+                ("VIRTUAL_ENV", "/home/u/venvs/cuda"),
+            ],
+            &[],
+        );
+        for entry in [
+            "",
+            "bin",
+            "cuda/bin",
+            "/usr/bin",
+            "/usr/lib/x86_64-linux-gnu",
+            "/usr/lib/x86_64-linux-gnu/stubs",
+            "/opt/conda/bin",
+            "/opt/conda/envs/cuda/bin",
+            "/home/u/venvs/cuda/bin",
+            "/usr/lib/wsl/lib",
+            "/usr/local/cuda/compat",
+            "/usr/local/cuda-12.4/compat",
+            "/usr/local/cudatools/bin",
+            "/usr/local/cuda-samples/bin",
+            "/home/u/src/cuda/build/bin",
+            "/home/u/scripts/cuda",
+            "/usr/local/cuda-12.x/bin",
+            "/home/u/.cudaup/bin",
+            "/home/u/.cudaup/shims",
+        ] {
+            assert!(!owns(&f, entry), "{entry}");
+        }
+    }
+
+    #[test]
+    fn inherited_roots_and_listed_roots() {
+        let f = foreign(
+            &[("EBROOTCUDA", "/apps/CUDA/11.7.0"), ("CUDA_PATH", "/sw/nv/")],
+            &["/shared/cudaup", "/opt/nvidia"],
+        );
+        for entry in [
+            "/apps/CUDA/11.7.0/bin",
+            "/sw/nv/lib64",
+            "/shared/cudaup/toolkits/12.4.1/bin",
+            "/opt/nvidia/12.1/lib64",
+        ] {
+            assert!(owns(&f, entry), "{entry}");
+        }
+        for entry in ["/apps/CUDA/11.8.0/bin", "/sw/bin", "/shared/bin", "/opt/nvidia/bin"] {
+            assert!(!owns(&f, entry), "{entry}");
+        }
+    }
+
+    #[test]
+    fn roots_that_are_whole_systems_never_count() {
+        let f = foreign(
+            &[("CUDA_HOME", "/usr/local"), ("CUDA_PATH", "/home/u/.local"), ("HOME", "/home/u")],
+            &[],
+        );
+        assert!(!owns(&f, "/usr/local/bin") && !owns(&f, "/home/u/.local/bin"));
+    }
+}

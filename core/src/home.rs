@@ -1,0 +1,62 @@
+//! Where things lie in a cudaup home.
+
+use std::path::{Path, PathBuf};
+
+/// A cudaup home, `~/.cudaup` unless `CUDAUP_HOME` says otherwise. The path is taken as given: links in it are kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Home(PathBuf);
+
+impl Home {
+    /// The home at a path.
+    pub fn new(path: impl Into<PathBuf>) -> Self {
+        Self(path.into())
+    }
+
+    /// The directory itself.
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+
+    /// Programs: `cudaup` and `cudaup-shim`.
+    pub fn bin(&self) -> PathBuf {
+        self.0.join("bin")
+    }
+
+    /// One small program for each of NVIDIA's tools that some toolkit has.
+    pub fn shims(&self) -> PathBuf {
+        self.0.join("shims")
+    }
+
+    /// Managed toolkits, named by their exact version, and links.
+    pub fn toolkits(&self) -> PathBuf {
+        self.0.join("toolkits")
+    }
+
+    /// One managed toolkit or link.
+    pub fn toolkit(&self, name: &str) -> PathBuf {
+        self.toolkits().join(name)
+    }
+
+    /// Add-on libraries, `cudnn/9.8.0-cuda12` and the like.
+    pub fn addons(&self) -> PathBuf {
+        self.0.join("addons")
+    }
+
+    /// The user's default, in a pin's format.
+    pub fn default_file(&self) -> PathBuf {
+        self.0.join("default")
+    }
+
+    /// Part-finished downloads and manifests.
+    pub fn cache(&self) -> PathBuf {
+        self.0.join("cache")
+    }
+
+    /// What is being unpacked; never visible as a toolkit.
+    pub fn staging(&self) -> PathBuf {
+        self.0.join("staging")
+    }
+}
+
+/// The machine's default, below the user's.
+pub const MACHINE_DEFAULT: &str = "/etc/cudaup/default";

@@ -1,0 +1,199 @@
+//! Which toolkits there are: managed ones and links in the home, and what the machine has.
+
+use crate::disk::{Disk, Entry};
+use crate::home::Home;
+use crate::identity::{Identity, Tree, identify};
+use crate::version::Version;
+use std::path::{Path, PathBuf};
+
+/// The machine this program is built for, as `uname -m` spells it.
+pub const MACHINE: &str = if cfg!(target_arch = "aarch64") { "aarch64" } else { "x86_64" };
+
+/// Where a toolkit comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Installed by cudaup.
+    Managed,
+    /// A name given to a tree elsewhere.
+    Link(String),
+    /// Found on the machine.
+    System,
+    /// Found below a root that a default file lists.
+    Shared,
+}
+
+impl Kind {
+    /// One word for tables and JSON.
+    pub const fn word(&self) -> &'static str {
+        match self {
+            Self::Managed => "managed",
+            Self::Link(_) => "linked",
+            Self::System => "system",
+            Self::Shared => "shared",
+        }
+    }
+}
+
+/// One toolkit that can be chosen.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Toolkit {
+    /// The tree, links resolved (a managed one: below the home as given).
+    pub root: PathBuf,
+    /// Where it comes from.
+    pub kind: Kind,
+    /// Which release it is.
+    pub identity: Identity,
+}
+
+/// A place where a toolkit was looked for, and what is there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Found {
+    /// The tree, links resolved; the path as looked up where it does not exist.
+    pub root: PathBuf,
+    /// Other names of the same tree.
+    pub aliases: Vec<PathBuf>,
+    /// Where it comes from.
+    pub kind: Kind,
+    /// What it is; `None` where the target of a link is gone.
+    pub tree: Option<Tree>,
+}
+
+impl Found {
+    fn toolkit(self) -> Option<Toolkit> {
+        match self.tree {
+            Some(Tree::Toolkit(identity)) => Some(Toolkit { root: self.root, kind: self.kind, identity }),
+            _ => None,
+        }
+    }
+}
+
+/// The managed toolkits by the names of their directories alone: a toolkit directory that exists is whole, and its name
+/// was checked when it was installed. Newest first.
+pub fn managed(home: &Home, disk: &dyn Disk) -> Vec<Toolkit> {
+    let mut found: Vec<(Version, String)> = disk
+        .names(&home.toolkits())
+        .unwrap_or_default()
+        .into_iter()
+        .filter(|(_, kind)| *kind == Entry::Directory)
+        .filter_map(|(name, _)| {
+            let name = name.into_string().ok()?;
+            Some((Version::parse(&name).filter(Version::is_exact)?, name))
+        })
+        .collect();
+    found.sort_by_key(|(version, _)| std::cmp::Reverse(*version));
+    found
+        .into_iter()
+        .map(|(version, name)| Toolkit {
+            root: home.toolkit(&name),
+            kind: Kind::Managed,
+            identity: Identity::certain(version),
+        })
+        .collect()
+}
+
+/// The newest managed toolkit that fits, by one look at the names.
+pub fn newest_managed(home: &Home, wanted: Version, disk: &dyn Disk) -> Option<Toolkit> {
+    let versions = disk.names(&home.toolkits())?.into_iter().filter(|(_, kind)| *kind == Entry::Directory);
+    let newest = versions
+        .filter_map(|(name, _)| Version::parse(name.to_str()?).filter(Version::is_exact))
+        .filter(|version| wanted.accepts(*version))
+        .max()?;
+    Some(Toolkit {
+        root: home.toolkit(&newest.to_string()),
+        kind: Kind::Managed,
+        identity: Identity::certain(newest),
+    })
+}
+
+/// The links in the home, by name, each with what its target is.
+pub fn links(home: &Home, disk: &dyn Disk) -> Vec<Found> {
+    let mut names: Vec<String> = disk
+        .names(&home.toolkits())
+        .unwrap_or_default()
+        .into_iter()
+        .filter(|(_, kind)| *kind == Entry::Link)
+        .filter_map(|(name, _)| name.into_string().ok())
+        .filter(|name| crate::request::is_link_name(name))
+        .collect();
+    names.sort();
+    names.into_iter().map(|name| link(home, &name, disk)).collect()
+}
+
+/// One link of the home and what its target is.
+pub fn link(home: &Home, name: &str, disk: &dyn Disk) -> Found {
+    let path = home.toolkit(name);
+    let kind = Kind::Link(name.to_owned());
+    match disk.real(&path) {
+        Some(root) => {
+            let tree = Some(identify(&root, MACHINE, disk));
+            Found { root, aliases: Vec::new(), kind, tree }
+        }
+        None => Found { root: path, aliases: Vec::new(), kind, tree: None },
+    }
+}
+
+/// What the machine has: `/usr/local/cuda*`, `/opt/cuda*` and the listed roots, each tree once, in this order.
+pub fn machine(roots: &[PathBuf], disk: &dyn Disk) -> Vec<Found> {
+    let mut found: Vec<Found> = Vec::new();
+    for parent in ["/usr/local", "/opt"] {
+        let parent = disk.system(parent);
+        let names = sorted_names(&parent, disk);
+        for name in names.iter().filter(|n| is_toolkit_name(n)) {
+            add(&mut found, &parent.join(name), &Kind::System, disk);
+        }
+    }
+    for root in roots {
+        let root = disk.system(&root.to_string_lossy());
+        let below = root.join("toolkits");
+        let parent = if disk.is_dir(&below) { below } else { root.clone() };
+        add(&mut found, &root, &Kind::Shared, disk);
+        for name in sorted_names(&parent, disk) {
+            add(&mut found, &parent.join(name), &Kind::Shared, disk);
+        }
+    }
+    found
+}
+
+/// The tree that `/usr/local/cuda` points to.
+pub fn global(disk: &dyn Disk) -> Option<PathBuf> {
+    disk.real(&disk.system("/usr/local/cuda"))
+}
+
+/// The toolkits among `found` that can be chosen.
+pub fn usable(found: Vec<Found>) -> Vec<Toolkit> {
+    found.into_iter().filter_map(Found::toolkit).collect()
+}
+
+/// `cuda`, `cuda-12`, `cuda-12.4`, `cuda-12.4.1`.
+pub fn is_toolkit_name(name: &str) -> bool {
+    name == "cuda" || name.strip_prefix("cuda-").is_some_and(|v| Version::parse(v).is_some())
+}
+
+fn sorted_names(directory: &Path, disk: &dyn Disk) -> Vec<String> {
+    let mut names: Vec<String> = disk
+        .names(directory)
+        .unwrap_or_default()
+        .into_iter()
+        .filter_map(|(n, _)| n.into_string().ok())
+        .collect();
+    names.sort();
+    names
+}
+
+fn add(found: &mut Vec<Found>, path: &Path, kind: &Kind, disk: &dyn Disk) {
+    let Some(root) = disk.real(path) else { return };
+    let alias = (root != path).then(|| path.to_path_buf());
+    if let Some(known) = found.iter_mut().find(|f| f.root == root) {
+        known.aliases.extend(alias);
+        return;
+    }
+    let tree = identify(&root, MACHINE, disk);
+    if tree != Tree::NotAToolkit {
+        found.push(Found {
+            root,
+            aliases: alias.into_iter().collect(),
+            kind: kind.clone(),
+            tree: Some(tree),
+        });
+    }
+}

@@ -1,0 +1,333 @@
+//! A pin: the `.cuda-version` file. The two default files have the same form.
+
+use crate::request::{BadRequest, Request, printable};
+use std::path::PathBuf;
+
+/// The name of a pin.
+pub const FILE_NAME: &str = ".cuda-version";
+
+/// A pin larger than this is refused: a version file of more is a mistake.
+pub const LIMIT: usize = 64 * 1024;
+
+/// The libraries that have versions of their own and are paired with a toolkit.
+pub const ADDONS: [&str; 5] = ["cudnn", "nccl", "cutensor", "cusparselt", "nvshmem"];
+
+/// What a pin says.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Pin {
+    /// What is asked for; always there in a pin, perhaps not in a default file.
+    pub request: Option<Request>,
+    /// The line of the request, counted from 1.
+    pub line: usize,
+    /// The `key = value` lines that are known.
+    pub settings: Settings,
+    /// Keys that are not known, with their lines.
+    pub unknown: Vec<(usize, String)>,
+}
+
+/// The keys of a pin or a default file; what is not said is `None` or empty.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Settings {
+    /// `ld_library_path = off`: LD_LIBRARY_PATH gets nothing of ours.
+    pub ld_library_path: Option<bool>,
+    /// `cpath = off`: CPATH gets nothing of ours.
+    pub cpath: Option<bool>,
+    /// `host_compiler = g++-11`: the program name of the host compiler.
+    pub host_compiler: Option<String>,
+    /// `cudnn = 9.8` and the like, in the order of [`ADDONS`].
+    pub addons: Vec<(&'static str, String)>,
+    /// `components = nvcc, cudart`: what install takes.
+    pub components: Vec<String>,
+    /// `roots = /shared/cudaup`: further places of toolkits; in default files only.
+    pub roots: Vec<PathBuf>,
+}
+
+impl Settings {
+    /// These settings, and for what they leave open those of `below`.
+    #[must_use]
+    pub fn over(self, below: &Self) -> Self {
+        let mut addons = self.addons;
+        addons.extend(
+            below
+                .addons
+                .iter()
+                .filter(|(n, _)| !addons.iter().any(|(m, _)| m == n))
+                .cloned()
+                .collect::<Vec<_>>(),
+        );
+        let mut roots = self.roots;
+        roots.extend(below.roots.iter().cloned());
+        Self {
+            ld_library_path: self.ld_library_path.or(below.ld_library_path),
+            cpath: self.cpath.or(below.cpath),
+            host_compiler: self.host_compiler.or_else(|| below.host_compiler.clone()),
+            addons,
+            components: if self.components.is_empty() { below.components.clone() } else { self.components },
+            roots,
+        }
+    }
+}
+
+/// Why a pin cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum BadPin {
+    /// The file is in UTF-16.
+    Utf16,
+    /// The file is not text.
+    NotText,
+    /// There is no request in it.
+    Empty,
+    /// The first line is a setting, not a request.
+    NoRequest(usize),
+    /// The request cannot be read.
+    Request(usize, BadRequest),
+    /// A line after the request is no `key = value`.
+    NotASetting(usize, String),
+    /// A known key with a value it cannot have: line, key, value, what it takes.
+    Value(usize, String, String, &'static str),
+}
+
+impl std::fmt::Display for BadPin {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Utf16 => f.write_str("the file is in UTF-16; save it as UTF-8"),
+            Self::NotText => f.write_str("the file is not UTF-8 text"),
+            Self::Empty => f.write_str("the file names no version"),
+            Self::NoRequest(_) => f.write_str("the first line has to be a version"),
+            Self::Request(_, bad) => bad.fmt(f),
+            Self::NotASetting(_, text) => write!(f, "`{text}` is no `key = value` line"),
+            Self::Value(_, key, value, takes) => write!(f, "`{key} = {value}`: {key} takes {takes}"),
+        }
+    }
+}
+
+impl BadPin {
+    /// The line at fault, counted from 1, where one is.
+    pub fn line(&self) -> Option<usize> {
+        match self {
+            Self::Utf16 | Self::NotText | Self::Empty => None,
+            Self::NoRequest(n) | Self::Request(n, _) | Self::NotASetting(n, _) | Self::Value(n, ..) => {
+                Some(*n)
+            }
+        }
+    }
+}
+
+/// Reads a pin.
+pub fn parse(bytes: &[u8]) -> Result<Pin, BadPin> {
+    let pin = parse_default(bytes)?;
+    match pin.request {
+        Some(_) => Ok(pin),
+        None if pin.line > 0 => Err(BadPin::NoRequest(pin.line)),
+        None => Err(BadPin::Empty),
+    }
+}
+
+/// Reads a default file, which may hold settings only.
+pub fn parse_default(bytes: &[u8]) -> Result<Pin, BadPin> {
+    let mut pin = Pin::default();
+    for (i, line) in text(bytes)?.lines().enumerate() {
+        let number = i + 1;
+        let line = without_comment(line).trim();
+        if line.is_empty() {
+            continue;
+        }
+        let first = pin.line == 0;
+        if first {
+            pin.line = number;
+        }
+        match line.split_once('=') {
+            Some((key, value)) if is_key(key.trim()) => set(&mut pin, number, key.trim(), value.trim())?,
+            _ if first => {
+                pin.request = Some(Request::parse(line).map_err(|bad| BadPin::Request(number, bad))?);
+            }
+            _ => return Err(BadPin::NotASetting(number, printable(line))),
+        }
+    }
+    Ok(pin)
+}
+
+/// `text` with its request replaced: comments, keys, blank lines stay as they are. A text without a request gets it as
+/// its first line. Line ends become LF, a UTF-8 mark is dropped.
+pub fn with_request(bytes: &[u8], request: &str) -> Result<String, BadPin> {
+    let text = text(bytes)?;
+    let mut out = String::new();
+    let mut done = false;
+    for line in text.lines() {
+        let code = without_comment(line);
+        let content = code.trim();
+        let setting = content.split_once('=').is_some_and(|(key, _)| is_key(key.trim()));
+        if done || content.is_empty() {
+            out.push_str(line);
+        } else if setting {
+            out.extend([request, "\n", line]);
+            done = true;
+        } else {
+            out.push_str(&line.replacen(content, request, 1));
+            done = true;
+        }
+        out.push('\n');
+    }
+    if !done {
+        out.push_str(request);
+        out.push('\n');
+    }
+    Ok(out)
+}
+
+fn text(bytes: &[u8]) -> Result<&str, BadPin> {
+    if bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]) {
+        return Err(BadPin::Utf16);
+    }
+    let bytes = bytes.strip_prefix(&[0xef, 0xbb, 0xbf]).unwrap_or(bytes);
+    match std::str::from_utf8(bytes) {
+        Ok(text) if !text.contains('\0') => Ok(text),
+        Ok(text) if text.bytes().filter(|b| *b == 0).count() * 3 >= text.len() => Err(BadPin::Utf16),
+        _ => Err(BadPin::NotText),
+    }
+}
+
+fn without_comment(line: &str) -> &str {
+    let line = line.trim_end_matches('\r');
+    let mut before = ' ';
+    for (i, letter) in line.char_indices() {
+        if letter == '#' && before.is_whitespace() {
+            return line.get(..i).unwrap_or(line);
+        }
+        before = letter;
+    }
+    line
+}
+
+fn is_key(text: &str) -> bool {
+    text.as_bytes().first().is_some_and(u8::is_ascii_alphabetic)
+        && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-')
+}
+
+fn set(pin: &mut Pin, line: usize, key: &str, value: &str) -> Result<(), BadPin> {
+    let bad = |takes| BadPin::Value(line, printable(key), printable(value), takes);
+    let settings = &mut pin.settings;
+    if let Some(addon) = ADDONS.iter().find(|a| **a == key) {
+        if !is_addon_version(value) {
+            return Err(bad("a version such as 9.8"));
+        }
+        settings.addons.push((addon, value.to_owned()));
+        return Ok(());
+    }
+    match key {
+        "ld_library_path" => settings.ld_library_path = Some(on_off(value).ok_or_else(|| bad("on or off"))?),
+        "cpath" => settings.cpath = Some(on_off(value).ok_or_else(|| bad("on or off"))?),
+        "host_compiler" if is_program_name(value) => settings.host_compiler = Some(value.to_owned()),
+        "host_compiler" => return Err(bad("the name of a program on PATH, such as g++-11")),
+        "components" => {
+            let names = value.split([',', ' ']).map(str::trim).filter(|n| !n.is_empty());
+            settings.components.extend(names.map(str::to_owned));
+        }
+        "roots" => {
+            let roots: Vec<PathBuf> =
+                value.split(',').map(str::trim).filter(|r| !r.is_empty()).map(PathBuf::from).collect();
+            if roots.iter().any(|r| !r.is_absolute()) {
+                return Err(bad("absolute paths between commas"));
+            }
+            settings.roots.extend(roots);
+        }
+        _ => pin.unknown.push((line, printable(key))),
+    }
+    Ok(())
+}
+
+fn on_off(value: &str) -> Option<bool> {
+    match value {
+        "on" => Some(true),
+        "off" => Some(false),
+        _ => None,
+    }
+}
+
+fn is_program_name(value: &str) -> bool {
+    value.as_bytes().first().is_some_and(u8::is_ascii_alphanumeric)
+        && value.bytes().all(|b| b.is_ascii_alphanumeric() || b"._+-".contains(&b))
+}
+
+fn is_addon_version(value: &str) -> bool {
+    !value.is_empty() && value.split('.').all(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::version::Version;
+
+    fn request(text: &str) -> String {
+        parse(text.as_bytes()).unwrap().request.unwrap().to_string()
+    }
+
+    #[test]
+    fn windows_line_ends_marks_and_missing_last_line_ends() {
+        for text in [
+            "11.8",
+            "11.8\n",
+            "11.8\r\n",
+            "11.8\r\n\r\n",
+            "\u{feff}11.8\n",
+            "\n\n  11.8  \n",
+            "# note\n11.8 # why",
+        ] {
+            assert_eq!(request(text), "11.8", "{text:?}");
+        }
+    }
+
+    #[test]
+    fn utf16_and_binary_are_refused() {
+        assert_eq!(parse(b"\xff\xfe1\x001\x00.\x008\x00\r\x00\n\x00"), Err(BadPin::Utf16));
+        assert_eq!(parse(b"1\x001\x00.\x008\x00"), Err(BadPin::Utf16));
+        assert_eq!(parse(b"\x7fELF\x02\x01\xff"), Err(BadPin::NotText));
+        assert_eq!(parse(b"12.4\n\0abcdefghijk"), Err(BadPin::NotText));
+    }
+
+    #[test]
+    fn a_pin_without_a_request_is_an_error_and_a_default_is_not() {
+        assert_eq!(parse(b""), Err(BadPin::Empty));
+        assert_eq!(parse(b"# only a comment\n"), Err(BadPin::Empty));
+        assert_eq!(parse(b"\ncudnn = 9.8\n"), Err(BadPin::NoRequest(2)));
+        assert_eq!(parse_default(b"ld_library_path = off\n").unwrap().settings.ld_library_path, Some(false));
+    }
+
+    #[test]
+    fn keys() {
+        let pin = parse(
+            b"12.4 # x\ncudnn = 9.8\ncomponents = nvcc, cudart,cublas\nld_library_path = off\ncpath=on\nhost_compiler = g++-11\nshiny = 1\n",
+        )
+        .unwrap();
+        assert_eq!(pin.request, Some(Request::Version(Version::release(12, 4))));
+        assert_eq!(pin.settings.addons, [("cudnn", "9.8".to_owned())]);
+        assert_eq!(pin.settings.components, ["nvcc", "cudart", "cublas"]);
+        assert_eq!((pin.settings.ld_library_path, pin.settings.cpath), (Some(false), Some(true)));
+        assert_eq!(pin.settings.host_compiler.as_deref(), Some("g++-11"));
+        assert_eq!(pin.unknown, [(7, "shiny".to_owned())]);
+    }
+
+    #[test]
+    fn wrong_values_name_their_line() {
+        for (text, line) in [
+            ("12.4\ncpath = maybe", 2),
+            ("12.4\n\nhost_compiler = /usr/bin/g++", 3),
+            ("12.4\nhost_compiler = g++; touch x", 2),
+            ("12.4\ncudnn = newest", 2),
+            ("12.4\nroots = relative", 2),
+            ("12.4\n13.0", 2),
+            ("$(touch x)", 1),
+        ] {
+            assert_eq!(parse(text.as_bytes()).unwrap_err().line(), Some(line), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_request_is_replaced_and_nothing_else() {
+        let new = |text: &str| with_request(text.as_bytes(), "12.4").unwrap();
+        assert_eq!(new("11.8\r\n"), "12.4\n");
+        assert_eq!(new(""), "12.4\n");
+        assert_eq!(new("# top\n  11.8  # why\ncudnn = 9.8"), "# top\n  12.4  # why\ncudnn = 9.8\n");
+        assert_eq!(new("cudnn = 9.8\n"), "12.4\ncudnn = 9.8\n");
+    }
+}

@@ -1,0 +1,168 @@
+//! Why no toolkit could be chosen although one was asked for, in words.
+
+use crate::pin::BadPin;
+use crate::request::{BadRequest, Request};
+use std::fmt;
+use std::path::PathBuf;
+
+/// Who asked for a toolkit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Rule {
+    /// The command line.
+    Argument,
+    /// `CUDAUP_VERSION`.
+    Variable,
+    /// A `.cuda-version` file, and the line in it.
+    Pin(PathBuf, usize),
+    /// A default file, and the line in it.
+    Default(PathBuf, usize),
+    /// Nobody: the machine's own toolkit serves.
+    Machine,
+}
+
+impl Rule {
+    /// One word for CUDAUP_STATE and JSON.
+    pub const fn word(&self) -> &'static str {
+        match self {
+            Self::Argument => "argument",
+            Self::Variable => "variable",
+            Self::Pin(..) => "pin",
+            Self::Default(..) => "default",
+            Self::Machine => "machine",
+        }
+    }
+}
+
+impl fmt::Display for Rule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Argument => f.write_str("the command line"),
+            Self::Variable => f.write_str("CUDAUP_VERSION"),
+            Self::Pin(file, 0) | Self::Default(file, 0) => write!(f, "{}", file.display()),
+            Self::Pin(file, line) | Self::Default(file, line) => write!(f, "{}:{line}", file.display()),
+            Self::Machine => f.write_str("the machine"),
+        }
+    }
+}
+
+/// What stands in the way.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Why {
+    /// The file cannot be read; the reason.
+    Unreadable(String),
+    /// The file's content cannot be read.
+    Bad(BadPin),
+    /// The text is no request.
+    Request(BadRequest),
+    /// No toolkit fits. What there is, newest first.
+    NotInstalled(Request, Vec<String>),
+    /// The target of a link is gone.
+    LinkGone(String, PathBuf),
+    /// A link's target is there and is no toolkit for this machine.
+    LinkUnfit(String, PathBuf),
+    /// An add-on that is asked for is not installed: name, version.
+    AddonAbsent(&'static str, String),
+    /// The toolkit's path holds `:` or a line end, so that no list can name it.
+    OddRoot(PathBuf),
+    /// The way back would not fit into the environment; its length in bytes.
+    StateTooLong(usize),
+}
+
+/// A request that cannot be met, and who made it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// Who asked.
+    pub rule: Rule,
+    /// What stands in the way.
+    pub why: Why,
+}
+
+impl Refusal {
+    /// Whether the version asked for is simply not there, so that installing it helps.
+    pub const fn is_absent(&self) -> bool {
+        matches!(self.why, Why::NotInstalled(..) | Why::LinkGone(..))
+    }
+
+    /// The next commands to type.
+    pub fn tries(&self) -> Vec<String> {
+        match &self.why {
+            Why::NotInstalled(Request::Version(version), _) => vec![format!("cudaup install {version}")],
+            Why::NotInstalled(Request::Link(name), _) => vec![format!("cudaup link {name} DIRECTORY")],
+            Why::NotInstalled(..) => vec!["cudaup install latest".into()],
+            Why::LinkGone(name, _) | Why::LinkUnfit(name, _) => {
+                vec![format!("cudaup link {name} DIRECTORY"), format!("cudaup unlink {name}")]
+            }
+            Why::Request(BadRequest { meant: Some(meant), .. })
+            | Why::Bad(BadPin::Request(_, BadRequest { meant: Some(meant), .. })) => {
+                vec![self.respell(meant)]
+            }
+            Why::Bad(_) | Why::Request(_) | Why::Unreadable(_) => vec![self.respell("VERSION")],
+            Why::AddonAbsent(..) | Why::OddRoot(_) | Why::StateTooLong(_) => Vec::new(),
+        }
+    }
+
+    fn respell(&self, version: &str) -> String {
+        match self.rule {
+            Rule::Variable => format!("export CUDAUP_VERSION={version}"),
+            Rule::Default(..) => format!("cudaup use --default {version}"),
+            _ => format!("cudaup use {version}"),
+        }
+    }
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let asks = |f: &mut fmt::Formatter<'_>| match &self.rule {
+            Rule::Argument => Ok(()),
+            rule => write!(f, " ({rule} asks for it)"),
+        };
+        match &self.why {
+            Why::Unreadable(reason) => write!(f, "could not read {}: {reason}", self.rule),
+            Why::Bad(bad) => match (&self.rule, bad.line()) {
+                (Rule::Pin(file, _) | Rule::Default(file, _), Some(line)) => {
+                    write!(f, "{}:{line}: {bad}", file.display())
+                }
+                (rule, _) => write!(f, "{rule}: {bad}"),
+            },
+            Why::Request(bad) => match &self.rule {
+                Rule::Argument => bad.fmt(f),
+                rule => write!(f, "{rule}: {bad}"),
+            },
+            Why::NotInstalled(request, installed) => {
+                match request {
+                    Request::Version(version) => write!(f, "CUDA {version} is not installed")?,
+                    Request::Latest => f.write_str("no CUDA toolkit is installed")?,
+                    Request::System => f.write_str("this machine has no CUDA toolkit of its own")?,
+                    Request::Link(name) => write!(f, "there is no toolkit named {name}")?,
+                }
+                asks(f)?;
+                if installed.is_empty() { Ok(()) } else { write!(f, "; installed: {}", installed.join(", ")) }
+            }
+            Why::LinkGone(name, path) => {
+                write!(f, "the directory of the linked toolkit {name} was removed: {}", path.display())?;
+                asks(f)
+            }
+            Why::LinkUnfit(name, path) => {
+                write!(f, "the linked toolkit {name} is no toolkit for this machine: {}", path.display())?;
+                asks(f)
+            }
+            Why::AddonAbsent(name, version) => {
+                write!(f, "{name} {version} is not installed")?;
+                asks(f)
+            }
+            Why::OddRoot(path) => {
+                let path = crate::request::printable(&path.to_string_lossy());
+                write!(
+                    f,
+                    "a toolkit in a directory with `:` or a line end in its name cannot be used: {path}"
+                )
+            }
+            Why::StateTooLong(length) => {
+                write!(
+                    f,
+                    "the environment is too large to switch: the way back would take {length} bytes of 32768"
+                )
+            }
+        }
+    }
+}

@@ -1,0 +1,239 @@
+//! Which toolkit applies here: the first rule that says something.
+
+use crate::disk::{Disk, Unread};
+use crate::environment::Vars;
+use crate::home::{Home, MACHINE_DEFAULT};
+use crate::identity::Tree;
+use crate::inventory::{self, Kind, Toolkit};
+use crate::pin::{self, FILE_NAME, Pin, Settings};
+use crate::refusal::{Refusal, Rule, Why};
+use crate::request::Request;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+
+/// What the rules look at.
+pub struct World<'a> {
+    /// The environment.
+    pub vars: &'a Vars,
+    /// The current directory as the user named it; `None` where it is not known.
+    pub cwd: Option<&'a Path>,
+    /// The cudaup home.
+    pub home: &'a Home,
+    /// The file system.
+    pub disk: &'a dyn Disk,
+}
+
+/// The toolkit that applies, and why.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Choice {
+    /// The toolkit.
+    pub toolkit: Toolkit,
+    /// Who asked for it.
+    pub rule: Rule,
+    /// What was asked for.
+    pub request: Request,
+    /// The settings that hold with it.
+    pub settings: Settings,
+}
+
+impl Choice {
+    /// The request that names this very toolkit, for CUDAUP_VERSION.
+    pub fn exact(&self) -> String {
+        match (&self.toolkit.kind, &self.request) {
+            (Kind::Link(name), _) => name.clone(),
+            (_, Request::System) => Request::System.to_string(),
+            _ => self.toolkit.identity.version.to_string(),
+        }
+    }
+}
+
+/// A request that applies, not yet met.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Asked {
+    /// What is asked for.
+    pub request: Request,
+    /// Who asks.
+    pub rule: Rule,
+    /// The settings that hold with it.
+    pub settings: Settings,
+}
+
+/// Rules 1 to 3: who asks for what. `argument` is a request of the command line, above all rules.
+pub fn asked(world: &World, argument: Option<&Request>) -> Result<Option<Asked>, Refusal> {
+    let defaults = defaults(world);
+    let below = settings_of(&defaults);
+    if let Some(request) = argument {
+        return Ok(Some(Asked { request: request.clone(), rule: Rule::Argument, settings: below }));
+    }
+    if let Some(text) = world.vars.get("CUDAUP_VERSION").filter(|v| !v.is_empty()) {
+        let (request, _) = Request::parse_typed(&text.to_string_lossy())
+            .map_err(|bad| Refusal { rule: Rule::Variable, why: Why::Request(bad) })?;
+        return Ok(Some(Asked { request, rule: Rule::Variable, settings: below }));
+    }
+    if let Some((file, pin)) = nearest_pin(world)? {
+        let settings = pin.settings.over(&below);
+        return Ok(pin.request.map(|request| Asked { request, rule: Rule::Pin(file, pin.line), settings }));
+    }
+    for default in defaults {
+        let (file, pin) = default?;
+        if let Some(request) = pin.request {
+            return Ok(Some(Asked { request, rule: Rule::Default(file, pin.line), settings: below }));
+        }
+    }
+    Ok(None)
+}
+
+/// The toolkit that applies by rules 1 to 4.
+pub fn resolve(world: &World, argument: Option<&Request>) -> Result<Option<Choice>, Refusal> {
+    if let Some(asked) = asked(world, argument)? {
+        return meet(world, asked).map(Some);
+    }
+    let settings = settings_of(&defaults(world));
+    let toolkit = machine_toolkit(&settings.roots, world.disk);
+    Ok(toolkit.map(|toolkit| Choice { toolkit, rule: Rule::Machine, request: Request::System, settings }))
+}
+
+/// The toolkit that meets a request.
+pub fn meet(world: &World, asked: Asked) -> Result<Choice, Refusal> {
+    let Asked { request, rule, settings } = asked;
+    let refuse = |why| Refusal { rule: rule.clone(), why };
+    let toolkit = find(world, &request, &settings.roots).map_err(refuse)?;
+    if toolkit.root.as_os_str().as_encoded_bytes().iter().any(|b| matches!(b, b':' | b'\n')) {
+        return Err(refuse(Why::OddRoot(toolkit.root)));
+    }
+    if let Some((name, version)) = settings.addons.first() {
+        return Err(refuse(Why::AddonAbsent(name, version.clone())));
+    }
+    Ok(Choice { toolkit, rule, request, settings })
+}
+
+/// The nearest pin from the current directory up, with its path.
+pub fn nearest_pin(world: &World) -> Result<Option<(PathBuf, Pin)>, Refusal> {
+    let Some(cwd) = world.cwd else { return Ok(None) };
+    let ceiling = world.vars.get("CUDAUP_CEILING").filter(|c| !c.is_empty()).map(Path::new);
+    for directory in cwd.ancestors() {
+        if ceiling == Some(directory) {
+            return Ok(None);
+        }
+        let file = directory.join(FILE_NAME);
+        match world.disk.read(&file, pin::LIMIT) {
+            Ok(bytes) => {
+                let read = pin::parse(&bytes);
+                return match read {
+                    Ok(pin) => Ok(Some((file, pin))),
+                    Err(bad) => Err(Refusal { rule: Rule::Pin(file, 0), why: Why::Bad(bad) }),
+                };
+            }
+            Err(Unread::Absent) => {}
+            Err(Unread::Unreachable) => return Ok(None),
+            Err(unread) => {
+                return Err(Refusal { rule: Rule::Pin(file, 0), why: Why::Unreadable(words(unread)) });
+            }
+        }
+    }
+    Ok(None)
+}
+
+/// The default files that exist, the user's first.
+fn defaults(world: &World) -> Vec<Result<(PathBuf, Pin), Refusal>> {
+    [world.home.default_file(), world.disk.system(MACHINE_DEFAULT)]
+        .into_iter()
+        .filter_map(|file| {
+            let refuse = |file: PathBuf, why| Refusal { rule: Rule::Default(file, 0), why };
+            match world.disk.read(&file, pin::LIMIT) {
+                Ok(bytes) => Some(match pin::parse_default(&bytes) {
+                    Ok(pin) => Ok((file, pin)),
+                    Err(bad) => Err(refuse(file, Why::Bad(bad))),
+                }),
+                Err(Unread::Absent | Unread::Unreachable) => None,
+                Err(unread) => Some(Err(refuse(file, Why::Unreadable(words(unread))))),
+            }
+        })
+        .collect()
+}
+
+/// The settings of the default files; one that cannot be read has none, so that it does not stop a pinned project.
+fn settings_of(defaults: &[Result<(PathBuf, Pin), Refusal>]) -> Settings {
+    defaults.iter().flatten().fold(Settings::default(), |above, (_, pin)| above.over(&pin.settings))
+}
+
+/// The settings that the default files give to every directory.
+pub fn default_settings(world: &World) -> Settings {
+    settings_of(&defaults(world))
+}
+
+fn words(unread: Unread) -> String {
+    match unread {
+        Unread::Absent => "it does not exist".into(),
+        Unread::Unreachable => "its directory cannot be searched".into(),
+        Unread::NotAFile(what) => format!("it is {what}, not a file"),
+        Unread::TooLarge => "it is larger than 64 KiB".into(),
+        Unread::Refused(reason) => reason,
+    }
+}
+
+fn find(world: &World, request: &Request, roots: &[PathBuf]) -> Result<Toolkit, Why> {
+    let (home, disk) = (world.home, world.disk);
+    match request {
+        Request::Version(wanted) => {
+            let fits = |t: &Toolkit| wanted.accepts(t.identity.version);
+            inventory::newest_managed(home, *wanted, disk)
+                .or_else(|| newest(inventory::usable(inventory::links(home, disk)).into_iter().filter(fits)))
+                .or_else(|| {
+                    newest(inventory::usable(inventory::machine(roots, disk)).into_iter().filter(fits))
+                })
+        }
+        Request::Latest => newest(all(world, roots).into_iter()),
+        Request::System => machine_toolkit(roots, disk),
+        Request::Link(name) => return find_link(world, name, roots),
+    }
+    .ok_or_else(|| Why::NotInstalled(request.clone(), installed(world, roots)))
+}
+
+fn find_link(world: &World, name: &str, roots: &[PathBuf]) -> Result<Toolkit, Why> {
+    let is_link = |names: Vec<(std::ffi::OsString, _)>| names.iter().any(|(n, _)| n == OsStr::new(name));
+    if !world.disk.names(&world.home.toolkits()).is_some_and(is_link) {
+        return Err(Why::NotInstalled(Request::Link(name.to_owned()), installed(world, roots)));
+    }
+    let found = inventory::link(world.home, name, world.disk);
+    match found.tree {
+        None => Err(Why::LinkGone(name.to_owned(), found.root)),
+        Some(Tree::Toolkit(identity)) => Ok(Toolkit { root: found.root, kind: found.kind, identity }),
+        Some(_) => Err(Why::LinkUnfit(name.to_owned(), found.root)),
+    }
+}
+
+fn machine_toolkit(roots: &[PathBuf], disk: &dyn Disk) -> Option<Toolkit> {
+    let found = inventory::usable(inventory::machine(roots, disk));
+    let global = inventory::global(disk);
+    match found.iter().find(|t| Some(&t.root) == global.as_ref()) {
+        Some(toolkit) => Some(toolkit.clone()),
+        None => newest(found.into_iter()),
+    }
+}
+
+/// The first of the newest.
+fn newest(toolkits: impl Iterator<Item = Toolkit>) -> Option<Toolkit> {
+    toolkits.reduce(|best, next| if next.identity.version > best.identity.version { next } else { best })
+}
+
+fn all(world: &World, roots: &[PathBuf]) -> Vec<Toolkit> {
+    let mut all = inventory::managed(world.home, world.disk);
+    all.extend(inventory::usable(inventory::links(world.home, world.disk)));
+    all.extend(inventory::usable(inventory::machine(roots, world.disk)));
+    all
+}
+
+fn installed(world: &World, roots: &[PathBuf]) -> Vec<String> {
+    let mut all = all(world, roots);
+    all.sort_by_key(|t| std::cmp::Reverse(t.identity.version));
+    let mut names: Vec<String> = all
+        .into_iter()
+        .map(|t| match t.kind {
+            Kind::Link(name) => name,
+            _ => t.identity.version.to_string(),
+        })
+        .collect();
+    names.dedup();
+    names
+}

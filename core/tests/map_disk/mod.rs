@@ -1,0 +1,107 @@
+//! A file system that is a map.
+
+use cudaup_core::disk::{Disk, Entry, Unread};
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+/// What lies at a path.
+#[derive(Clone, Debug)]
+pub enum Node {
+    /// A file and its bytes.
+    File(Vec<u8>),
+    /// A link and its absolute target.
+    Link(PathBuf),
+    /// A file that cannot be opened.
+    Closed,
+    /// A FIFO.
+    Fifo,
+}
+
+/// Files and links by path; directories are what lies above them.
+#[derive(Clone, Debug, Default)]
+pub struct MapDisk(pub BTreeMap<PathBuf, Node>);
+
+impl MapDisk {
+    pub fn with(mut self, path: &str, content: &str) -> Self {
+        self.0.insert(path.into(), Node::File(content.into()));
+        self
+    }
+
+    pub fn node(mut self, path: &str, node: Node) -> Self {
+        self.0.insert(path.into(), node);
+        self
+    }
+
+    /// A toolkit of NVIDIA's layout.
+    pub fn toolkit(self, root: &str, version: &str) -> Self {
+        self.with(&format!("{root}/bin/nvcc"), "#!/bin/sh\n")
+            .with(&format!("{root}/lib64/libcudart.so"), "")
+            .with(&format!("{root}/lib64/stubs/libcuda.so"), "")
+            .with(&format!("{root}/include/cuda.h"), "")
+            .with(&format!("{root}/extras/CUPTI/lib64/libcupti.so"), "")
+            .with(&format!("{root}/version.json"), &format!(r#"{{"cuda":{{"version":"{version}"}}}}"#))
+    }
+}
+
+impl Disk for MapDisk {
+    fn read(&self, path: &Path, limit: usize) -> Result<Vec<u8>, Unread> {
+        let Some(path) = self.real(path) else { return Err(Unread::Absent) };
+        match self.0.get(&path) {
+            Some(Node::File(bytes)) if bytes.len() > limit => Err(Unread::TooLarge),
+            Some(Node::File(bytes)) => Ok(bytes.clone()),
+            Some(Node::Closed) => Err(Unread::Refused("permission denied".into())),
+            Some(Node::Fifo) => Err(Unread::NotAFile("a FIFO")),
+            Some(Node::Link(_)) => Err(Unread::Absent),
+            None => Err(Unread::NotAFile("a directory")),
+        }
+    }
+
+    fn head(&self, path: &Path, length: usize) -> Option<Vec<u8>> {
+        let mut bytes = self.read(path, usize::MAX).ok()?;
+        bytes.truncate(length);
+        Some(bytes)
+    }
+
+    fn names(&self, directory: &Path) -> Option<Vec<(OsString, Entry)>> {
+        let directory = self.real(directory)?;
+        let mut names: BTreeMap<OsString, Entry> = BTreeMap::new();
+        for (path, node) in &self.0 {
+            let Ok(below) = path.strip_prefix(&directory) else { continue };
+            let mut parts = below.components();
+            let Some(first) = parts.next() else { continue };
+            let kind = match (parts.next(), node) {
+                (Some(_), _) => Entry::Directory,
+                (None, Node::Link(_)) => Entry::Link,
+                (None, Node::Fifo) => Entry::Other,
+                (None, _) => Entry::File,
+            };
+            names.insert(first.as_os_str().into(), kind);
+        }
+        Some(names.into_iter().collect())
+    }
+
+    fn kind(&self, path: &Path) -> Option<Entry> {
+        let path = self.real(path)?;
+        match self.0.get(&path) {
+            Some(Node::File(_) | Node::Closed) => Some(Entry::File),
+            Some(_) => Some(Entry::Other),
+            None => Some(Entry::Directory),
+        }
+    }
+
+    fn real(&self, path: &Path) -> Option<PathBuf> {
+        for above in path.ancestors() {
+            if let Some(Node::Link(target)) = self.0.get(above) {
+                let below = path.strip_prefix(above).ok()?;
+                let next = if below.as_os_str().is_empty() { target.clone() } else { target.join(below) };
+                return self.real(&next);
+            }
+        }
+        self.0.keys().any(|known| known.starts_with(path)).then(|| path.to_path_buf())
+    }
+
+    fn system(&self, path: &str) -> PathBuf {
+        path.into()
+    }
+}

@@ -1,0 +1,182 @@
+//! The file system as the rules of core ask for it: the one that shims and cudaup itself share.
+
+use cudaup_core::disk::{Disk, Entry, Unread};
+use std::ffi::OsString;
+use std::fs::{File, FileType};
+use std::io::{ErrorKind, Read};
+use std::os::unix::fs::FileTypeExt;
+use std::path::{Component, Path, PathBuf};
+
+/// The real file system, seen below `CUDAUP_SYSROOT` where that is set.
+#[derive(Clone, Debug, Default)]
+pub struct RealDisk {
+    sysroot: Option<PathBuf>,
+}
+
+impl RealDisk {
+    /// The machine's own files are looked up below `sysroot`.
+    pub fn new(sysroot: Option<PathBuf>) -> Self {
+        Self { sysroot }
+    }
+}
+
+impl Disk for RealDisk {
+    fn read(&self, path: &Path, limit: usize) -> Result<Vec<u8>, Unread> {
+        let kind = match std::fs::metadata(path) {
+            Ok(found) => found.file_type(),
+            Err(e) => return Err(unread(path, &e)),
+        };
+        if !kind.is_file() {
+            return Err(Unread::NotAFile(word(kind)));
+        }
+        let mut bytes = Vec::new();
+        let refused = |e: std::io::Error| Unread::Refused(plain(&e));
+        let file = File::open(path).map_err(refused)?;
+        file.take(limit as u64 + 1).read_to_end(&mut bytes).map_err(refused)?;
+        if bytes.len() > limit { Err(Unread::TooLarge) } else { Ok(bytes) }
+    }
+
+    fn head(&self, path: &Path, length: usize) -> Option<Vec<u8>> {
+        if !self.is_file(path) {
+            return None;
+        }
+        let mut bytes = Vec::new();
+        File::open(path).ok()?.take(length as u64).read_to_end(&mut bytes).ok()?;
+        Some(bytes)
+    }
+
+    fn names(&self, directory: &Path) -> Option<Vec<(OsString, Entry)>> {
+        let entries = std::fs::read_dir(directory).ok()?;
+        Some(entries.flatten().filter_map(|e| Some((e.file_name(), entry(e.file_type().ok()?)))).collect())
+    }
+
+    fn kind(&self, path: &Path) -> Option<Entry> {
+        match &self.sysroot {
+            Some(root) if path.starts_with(root) => std::fs::metadata(self.real(path)?),
+            _ => std::fs::metadata(path),
+        }
+        .ok()
+        .map(|found| entry(found.file_type()))
+    }
+
+    fn real(&self, path: &Path) -> Option<PathBuf> {
+        match &self.sysroot {
+            Some(root) => below(root, path),
+            None => std::fs::canonicalize(path).ok(),
+        }
+    }
+
+    fn system(&self, path: &str) -> PathBuf {
+        match &self.sysroot {
+            Some(root) if !Path::new(path).starts_with(root) => root.join(path.trim_start_matches('/')),
+            _ => PathBuf::from(path),
+        }
+    }
+}
+
+/// Follows links as the machine below `root` would: their absolute targets are meant from there.
+fn below(root: &Path, path: &Path) -> Option<PathBuf> {
+    let mut left: Vec<OsString> = parts(path);
+    let mut done = PathBuf::from("/");
+    let mut links = 0;
+    while let Some(part) = left.pop() {
+        if part == ".." {
+            done.pop();
+            continue;
+        }
+        let next = done.join(&part);
+        let Ok(found) = std::fs::symlink_metadata(&next) else { return None };
+        if !found.is_symlink() {
+            done = next;
+            continue;
+        }
+        links += 1;
+        if links > 40 {
+            return None;
+        }
+        let target = std::fs::read_link(&next).ok()?;
+        if target.is_absolute() {
+            let inside = next.starts_with(root) && !target.starts_with(root);
+            left.extend(parts(&target));
+            if inside {
+                left.extend(parts(root));
+            }
+            done = PathBuf::from("/");
+        } else {
+            left.extend(parts(&target));
+        }
+    }
+    Some(done)
+}
+
+/// A path's parts, the last one first.
+fn parts(path: &Path) -> Vec<OsString> {
+    let part = |c: Component| match c {
+        Component::Normal(name) => Some(name.to_os_string()),
+        Component::ParentDir => Some("..".into()),
+        _ => None,
+    };
+    let mut parts: Vec<OsString> = path.components().filter_map(part).collect();
+    parts.reverse();
+    parts
+}
+
+fn unread(path: &Path, error: &std::io::Error) -> Unread {
+    match error.kind() {
+        ErrorKind::NotFound | ErrorKind::NotADirectory => {
+            // A link to nothing exists, and what it names does not.
+            let dangling = std::fs::symlink_metadata(path).is_ok();
+            if dangling { Unread::Refused("it is a link to nothing".into()) } else { Unread::Absent }
+        }
+        _ if std::fs::symlink_metadata(path).is_ok() => Unread::Refused(plain(error)),
+        _ => Unread::Unreachable,
+    }
+}
+
+fn plain(error: &std::io::Error) -> String {
+    let text = error.to_string();
+    text.split(" (os error").next().unwrap_or(&text).to_lowercase()
+}
+
+fn entry(kind: FileType) -> Entry {
+    match () {
+        () if kind.is_dir() => Entry::Directory,
+        () if kind.is_file() => Entry::File,
+        () if kind.is_symlink() => Entry::Link,
+        () => Entry::Other,
+    }
+}
+
+fn word(kind: FileType) -> &'static str {
+    match () {
+        () if kind.is_dir() => "a directory",
+        () if kind.is_fifo() => "a FIFO",
+        () if kind.is_socket() => "a socket",
+        () => "a device",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::symlink;
+
+    #[test]
+    fn absolute_links_are_meant_from_the_sysroot() {
+        let root = std::env::temp_dir().join(format!("cudaup-shim-{}", std::process::id()));
+        std::fs::create_dir_all(root.join("usr/local/cuda-12.4")).unwrap();
+        std::fs::create_dir_all(root.join("etc/alternatives")).unwrap();
+        symlink("/etc/alternatives/cuda", root.join("usr/local/cuda")).unwrap();
+        symlink("/usr/local/cuda-12.4", root.join("etc/alternatives/cuda")).unwrap();
+        symlink("loop", root.join("loop")).unwrap();
+        let disk = RealDisk::new(Some(root.clone()));
+        assert_eq!(disk.real(&disk.system("/usr/local/cuda")), Some(root.join("usr/local/cuda-12.4")));
+        assert_eq!(disk.real(&root.join("loop")), None);
+        assert_eq!(
+            disk.system(root.to_str().unwrap()),
+            root,
+            "a path below the sysroot is not put below it again"
+        );
+        std::fs::remove_dir_all(root).unwrap();
+    }
+}

@@ -1,0 +1,339 @@
+//! What may be in an archive: names, links, modes, and how entries stand to each other. Pure; the same rules for every
+//! kind of archive.
+
+use icu_normalizer::ComposingNormalizerBorrowed;
+use std::collections::HashMap;
+
+/// The longest target that a link may have: the system's own limit.
+pub const LINK_LENGTH: u64 = 4096;
+
+/// Why an entry is refused.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Refusal {
+    /// Nothing is named.
+    #[error("has no name")]
+    Empty,
+    /// `/etc/passwd`
+    #[error("has an absolute name")]
+    Absolute,
+    /// `a/../../b`
+    #[error("climbs out of the tree with ..")]
+    Climbs,
+    /// A NUL, a line end, an escape sequence.
+    #[error("has a control character in its name")]
+    Control,
+    /// A separator on other systems, never meant on this one.
+    #[error("has a backslash in its name")]
+    Backslash,
+    /// Not UTF-8.
+    #[error("has a name that is not UTF-8")]
+    NotText,
+    /// The target is absolute or climbs out.
+    #[error("is a link that leaves the tree, to {0}")]
+    LinkLeaves(String),
+    /// A link with an empty, unreadable or endless target.
+    #[error("is a link without a usable target")]
+    LinkTarget,
+    /// A device, a socket, a FIFO.
+    #[error("is a {0}")]
+    Special(&'static str),
+    /// Runs with the rights of its owner or group.
+    #[error("has the setuid or setgid bit")]
+    SetId,
+    /// The same place twice.
+    #[error("is there twice with different contents")]
+    Twice,
+    /// Equal on a file system that ignores case or Unicode form.
+    #[error("differs from {0} only in case or Unicode form")]
+    Lookalike(String),
+    /// Written through a link of the same archive.
+    #[error("lies behind the link {0}")]
+    BehindLink(String),
+    /// A file used as a directory.
+    #[error("lies below {0}, which is a file")]
+    BelowFile(String),
+    /// More comes out than the archive says.
+    #[error("unpacks to other than the {0} bytes that the archive says")]
+    Length(u64),
+    /// Encrypted, or packed by a method that is not known.
+    #[error("is packed in a way that is not known")]
+    Method,
+}
+
+/// What an entry is, as far as a tree is concerned.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A file, with whether anybody may run it.
+    File {
+        /// Mode 0755 instead of 0644.
+        executable: bool,
+    },
+    /// A directory.
+    Directory,
+    /// A symbolic link.
+    Link,
+}
+
+/// A raw name as a relative path with single slashes and nothing that needs care.
+pub fn name(raw: &[u8]) -> Result<String, Refusal> {
+    let text = std::str::from_utf8(raw).map_err(|_| Refusal::NotText)?;
+    if text.contains(char::is_control) {
+        return Err(Refusal::Control);
+    }
+    if text.contains('\\') {
+        return Err(Refusal::Backslash);
+    }
+    if text.starts_with('/') {
+        return Err(Refusal::Absolute);
+    }
+    let mut path = String::with_capacity(text.len());
+    for component in text.split('/').filter(|c| !matches!(*c, "" | ".")) {
+        if component == ".." {
+            return Err(Refusal::Climbs);
+        }
+        if !path.is_empty() {
+            path.push('/');
+        }
+        path.push_str(component);
+    }
+    if path.is_empty() { Err(Refusal::Empty) } else { Ok(path) }
+}
+
+/// What a Unix mode makes of an entry. Of the permissions only "may be run" counts; 0 stands for a plain file.
+pub fn kind(mode: u32) -> Result<Kind, Refusal> {
+    match mode & 0o170_000 {
+        0 | 0o100_000 if mode & 0o6000 != 0 => Err(Refusal::SetId),
+        0 | 0o100_000 => Ok(Kind::File { executable: mode & 0o111 != 0 }),
+        0o040_000 => Ok(Kind::Directory),
+        0o120_000 => Ok(Kind::Link),
+        0o020_000 | 0o060_000 => Err(Refusal::Special("device")),
+        0o010_000 => Err(Refusal::Special("FIFO")),
+        0o140_000 => Err(Refusal::Special("socket")),
+        _ => Err(Refusal::Special("file of an unknown kind")),
+    }
+}
+
+/// The target of a link that stands at `at` in the tree, if following it stays inside. Climbing is allowed only at its
+/// start, where it climbs directories: behind a name it could climb out of what another link leads to.
+pub fn link(at: &str, target: &[u8]) -> Result<String, Refusal> {
+    let text = std::str::from_utf8(target).map_err(|_| Refusal::LinkTarget)?;
+    if text.is_empty() || target.len() as u64 > LINK_LENGTH || text.contains(char::is_control) {
+        return Err(Refusal::LinkTarget);
+    }
+    let steps: Vec<&str> = text.split('/').filter(|step| !matches!(*step, "" | ".")).collect();
+    let climbs = steps.iter().take_while(|step| **step == "..").count();
+    let climbs_later = steps.iter().skip(climbs).any(|step| *step == "..");
+    if text.starts_with('/') || climbs_later || climbs > at.matches('/').count() {
+        return Err(Refusal::LinkLeaves(text.to_owned()));
+    }
+    Ok(text.to_owned())
+}
+
+/// A raw name for a message.
+pub fn printable(raw: &[u8]) -> String {
+    let text: String = String::from_utf8_lossy(raw).chars().take(200).flat_map(char::escape_debug).collect();
+    format!("`{text}`")
+}
+
+/// What tells whether two files are the same without reading them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Print {
+    /// The length.
+    pub size: u64,
+    /// A checksum from the archive.
+    pub checksum: u32,
+}
+
+/// The places of a tree that entries have taken so far, over all archives that make it.
+#[derive(Debug, Default)]
+pub struct Claims {
+    /// By the name that a file system without case and Unicode forms sees.
+    taken: HashMap<String, Claim>,
+}
+
+#[derive(Debug)]
+struct Claim {
+    name: String,
+    what: What,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum What {
+    Directory,
+    File(Print),
+    Link,
+}
+
+impl Claims {
+    /// Takes a place for an entry. `false`: the same file is there already, from another archive or entry.
+    pub fn claim(&mut self, path: &str, kind: &Kind, print: Print) -> Result<bool, Refusal> {
+        for (end, _) in path.match_indices('/') {
+            self.directory(path.get(..end).unwrap_or_default())?;
+        }
+        let what = match kind {
+            Kind::Directory => return self.directory(path).map(|()| true),
+            Kind::File { .. } => What::File(print),
+            Kind::Link => What::Link,
+        };
+        match self.take(path, what)? {
+            None => Ok(true),
+            Some(there) if there == what && matches!(what, What::File(_)) => Ok(false),
+            Some(_) => Err(Refusal::Twice),
+        }
+    }
+
+    fn directory(&mut self, path: &str) -> Result<(), Refusal> {
+        match self.take(path, What::Directory)? {
+            None | Some(What::Directory) => Ok(()),
+            Some(What::File(_)) => Err(Refusal::BelowFile(path.to_owned())),
+            Some(What::Link) => Err(Refusal::BehindLink(path.to_owned())),
+        }
+    }
+
+    /// Takes a free place, or says what is there.
+    fn take(&mut self, path: &str, what: What) -> Result<Option<What>, Refusal> {
+        match self.taken.get(&folded(path)) {
+            Some(there) if there.name != path => Err(Refusal::Lookalike(there.name.clone())),
+            Some(there) => Ok(Some(there.what)),
+            None => {
+                self.taken.insert(folded(path), Claim { name: path.to_owned(), what });
+                Ok(None)
+            }
+        }
+    }
+}
+
+/// A name without case and Unicode form. Up, then down: some letters have two small forms and one capital.
+fn folded(path: &str) -> String {
+    if path.is_ascii() {
+        return path.to_ascii_lowercase();
+    }
+    let normalizer = ComposingNormalizerBorrowed::new_nfc();
+    let lower = normalizer.normalize(path).to_uppercase().to_lowercase();
+    normalizer.normalize(&lower).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ONE: Print = Print { size: 1, checksum: 1 };
+    const FILE: Kind = Kind::File { executable: false };
+
+    #[test]
+    fn names_are_relative_paths_or_refused() {
+        for (raw, path) in [
+            ("bin/nvcc", "bin/nvcc"),
+            ("./bin//nvcc/", "bin/nvcc"),
+            ("a..b/...", "a..b/..."),
+            ("größe/ümlaut", "größe/ümlaut"),
+        ] {
+            assert_eq!(name(raw.as_bytes()).as_deref(), Ok(path));
+        }
+        for (raw, refusal) in [
+            (&b""[..], Refusal::Empty),
+            (b"./", Refusal::Empty),
+            (b"/etc/passwd", Refusal::Absolute),
+            (b"..", Refusal::Climbs),
+            (b"a/../../b", Refusal::Climbs),
+            (b"a/..", Refusal::Climbs),
+            (b"a\0b", Refusal::Control),
+            (b"a\nb", Refusal::Control),
+            (b"a\x1b[2J", Refusal::Control),
+            (b"..\\..\\b", Refusal::Backslash),
+            (b"a\xff", Refusal::NotText),
+        ] {
+            assert_eq!(name(raw), Err(refusal), "{}", printable(raw));
+        }
+    }
+
+    #[test]
+    fn modes_become_kinds() {
+        assert_eq!(kind(0), Ok(FILE));
+        assert_eq!(kind(0o100_644), Ok(FILE));
+        for mode in [0o100_755, 0o100_744, 0o100_001, 0o755] {
+            assert_eq!(kind(mode), Ok(Kind::File { executable: true }), "{mode:o}");
+        }
+        assert_eq!(kind(0o042_755), Ok(Kind::Directory));
+        assert_eq!(kind(0o120_777), Ok(Kind::Link));
+        for mode in [0o104_755, 0o102_755, 0o106_644, 0o4755] {
+            assert_eq!(kind(mode), Err(Refusal::SetId), "{mode:o}");
+        }
+        for mode in [0o020_666, 0o060_666, 0o010_644, 0o140_644, 0o150_644] {
+            assert!(matches!(kind(mode), Err(Refusal::Special(_))), "{mode:o}");
+        }
+    }
+
+    #[test]
+    fn links_stay_inside() {
+        for (at, target) in
+            [("lib64", "lib"), ("lib/a", "../lib/b"), ("a/b/c", "../../d"), ("a", "./b/c"), ("a/b", "..")]
+        {
+            assert_eq!(link(at, target.as_bytes()).as_deref(), Ok(target), "{at} -> {target}");
+        }
+        for (at, target) in [
+            ("a", "/etc"),
+            ("a", ".."),
+            ("a", "../a"),
+            ("a/b", "../../x"),
+            ("a/b", "c/../../../tree/a"),
+            ("a", "b/../../x"),
+            // Harmless by its letters, yet `b/c` may be a link to `..`.
+            ("a", "b/c/../.."),
+        ] {
+            assert_eq!(
+                link(at, target.as_bytes()),
+                Err(Refusal::LinkLeaves(target.to_owned())),
+                "{at} -> {target}"
+            );
+        }
+        for target in [&b""[..], b"a\0b", b"\xff", &[b'a'; 5000]] {
+            assert_eq!(link("a", target), Err(Refusal::LinkTarget));
+        }
+    }
+
+    #[test]
+    fn a_place_is_taken_once() {
+        let mut claims = Claims::default();
+        assert_eq!(claims.claim("include/cuda.h", &FILE, ONE), Ok(true));
+        assert_eq!(claims.claim("include/cuda.h", &FILE, ONE), Ok(false));
+        let other = Print { size: 1, checksum: 2 };
+        assert_eq!(claims.claim("include/cuda.h", &FILE, other), Err(Refusal::Twice));
+        assert_eq!(claims.claim("include", &Kind::Directory, ONE), Ok(true));
+        assert_eq!(claims.claim("include", &FILE, ONE), Err(Refusal::Twice));
+        assert_eq!(claims.claim("include", &Kind::Link, ONE), Err(Refusal::Twice));
+        let below = Refusal::BelowFile("include/cuda.h".into());
+        assert_eq!(claims.claim("include/cuda.h/x", &FILE, ONE), Err(below));
+    }
+
+    #[test]
+    fn nothing_is_written_through_a_link() {
+        let mut claims = Claims::default();
+        assert_eq!(claims.claim("lib64", &Kind::Link, ONE), Ok(true));
+        assert_eq!(claims.claim("lib64/x", &FILE, ONE), Err(Refusal::BehindLink("lib64".into())));
+        assert_eq!(
+            claims.claim("lib64/a/b", &Kind::Directory, ONE),
+            Err(Refusal::BehindLink("lib64".into()))
+        );
+        assert_eq!(claims.claim("lib64", &Kind::Link, ONE), Err(Refusal::Twice));
+        assert_eq!(claims.claim("lib64", &FILE, ONE), Err(Refusal::Twice));
+    }
+
+    #[test]
+    fn names_that_some_file_systems_take_for_the_same_are_refused() {
+        for (first, second) in [
+            ("include/cuda.h", "include/CUDA.h"),
+            ("Include/a", "include/b"),
+            ("\u{e9}", "e\u{301}"),
+            ("\u{c9}", "e\u{301}"),
+            ("a/stra\u{df}e", "a/STRASSE"),
+            ("\u{3c3}", "\u{3c2}"),
+            ("\u{212b}", "\u{e5}"),
+        ] {
+            let mut claims = Claims::default();
+            assert_eq!(claims.claim(first, &FILE, ONE), Ok(true));
+            let refused = claims.claim(second, &FILE, ONE);
+            assert!(matches!(refused, Err(Refusal::Lookalike(_))), "{first} and {second}: {refused:?}");
+        }
+    }
+}

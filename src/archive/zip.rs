@@ -1,0 +1,244 @@
+//! Zip archives, which wheels are: the whole directory is judged first, then members are unpacked by several threads at
+//! once, each with its own place in the file and buffers of a fixed size.
+
+use super::Error;
+use super::guard::{self, Kind, Refusal};
+use super::target::Target;
+use crate::failure::Failure;
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::os::unix::fs::FileExt;
+use std::sync::Arc;
+use zip::read::ZipFileEntry;
+use zip::{CompressionMethod, System, ZipArchive};
+
+/// How much of an archive is read to find out what is in it: 80,000 entries with long names.
+const DIRECTORY: u64 = 16 << 20;
+
+/// What comes out of an archive whose plan does not say it: so much for each byte, and some more for small ones.
+const RATIO: u64 = 100;
+const SPARE: u64 = 64 << 20;
+
+/// An open archive all of whose entries have been judged.
+pub struct Zip {
+    archive: ZipArchive<Window>,
+    window: Window,
+    name: String,
+    members: Vec<Member>,
+}
+
+/// An entry that has a place in the tree.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Member {
+    index: usize,
+    /// Its name in the archive.
+    pub name: String,
+    /// Its place in the tree.
+    pub path: String,
+    /// What it is.
+    pub kind: Kind,
+    /// Its length in the tree.
+    pub size: u64,
+    /// Its length in the archive.
+    pub packed: u64,
+    /// Its checksum.
+    pub crc: u32,
+}
+
+impl Zip {
+    /// Reads and judges the directory of an archive. `place` says where an entry goes, or that it is left out;
+    /// `unpacked` is the most that may come out, where that is known.
+    pub fn open(
+        file: File,
+        name: &str,
+        unpacked: Option<u64>,
+        place: &dyn Fn(&str) -> Option<String>,
+    ) -> Result<Self, Error> {
+        let whole = |why: String| Error::Archive { archive: name.to_owned(), why };
+        let length = file.metadata().map_err(|e| whole(crate::failure::plain_io(&e)))?.len();
+        let window = Window { file: Arc::new(file), at: 0, length, left: u64::MAX };
+        let archive = ZipArchive::new(Window { left: DIRECTORY, ..window.clone() })
+            .map_err(|e| whole(lower(&e.to_string())))?;
+        if archive.has_duplicate_names() {
+            return Err(whole("it holds the same name twice".to_owned()));
+        }
+        let mut zip = Self { archive, window, name: name.to_owned(), members: Vec::new() };
+        let (mut packed, mut size) = (0_u64, 0_u64);
+        for index in 0..zip.archive.len() {
+            let entry = zip.entry(index)?;
+            packed = packed.saturating_add(entry.compressed_size());
+            size = size.saturating_add(entry.size());
+            if let Some(member) =
+                judge(index, &entry, place).map_err(|why| zip.refuse(entry.name_raw(), why))?
+            {
+                zip.members.push(member);
+            }
+        }
+        if packed > length {
+            return Err(whole("its members overlap".to_owned()));
+        }
+        let most = unpacked.unwrap_or_else(|| length.saturating_mul(RATIO).saturating_add(SPARE));
+        if size > most {
+            return Err(whole(format!(
+                "it would unpack to {size} bytes, and {most} is the most that it can honestly hold"
+            )));
+        }
+        Ok(zip)
+    }
+
+    /// The members that have a place, in the archive's order.
+    pub fn members(&self) -> &[Member] {
+        &self.members
+    }
+
+    /// The archive's name in messages.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The failure that names an entry.
+    pub fn refuse(&self, entry: &[u8], why: Refusal) -> Error {
+        Error::Entry { archive: self.name.clone(), entry: guard::printable(entry), why }
+    }
+
+    /// Writes a file member or a directory. `seen` is told the bytes written since it was last told, and says whether
+    /// to go on.
+    pub fn unpack(
+        &self,
+        member: &Member,
+        target: &Target,
+        buffer: &mut [u8],
+        seen: &dyn Fn(u64) -> bool,
+    ) -> Result<(), Error> {
+        if member.kind == Kind::Directory {
+            return target.directory(&member.path).map_err(Error::Disk);
+        }
+        let mut window = self.window.clone();
+        let mut reader = self.reader(member, &mut window)?;
+        let mut file = target.file(&member.path, &member.kind).map_err(Error::Disk)?;
+        let mut written = 0_u64;
+        loop {
+            let count = read_full(&mut reader, buffer).map_err(|e| self.broken(member, &e))?;
+            written += count as u64;
+            // The archive's own number is the limit, however much a bomb has to give.
+            if written > member.size || (count == 0 && written < member.size) {
+                return Err(self.refuse(member.name.as_bytes(), Refusal::Length(member.size)));
+            }
+            if count == 0 {
+                return Ok(());
+            }
+            let bytes = buffer.get(..count).unwrap_or_default();
+            file.write_all(bytes)
+                .map_err(|e| Error::Disk(Failure::io("write", &target.full(&member.path), &e)))?;
+            if !seen(count as u64) {
+                return Err(Error::Stopped);
+            }
+        }
+    }
+
+    /// The target of a link member, if it stays inside the tree.
+    pub fn link_target(&self, member: &Member) -> Result<String, Error> {
+        let mut window = self.window.clone();
+        let mut target = Vec::new();
+        let mut reader = self.reader(member, &mut window)?.take(guard::LINK_LENGTH + 1);
+        reader.read_to_end(&mut target).map_err(|e| self.broken(member, &e))?;
+        guard::link(&member.path, &target).map_err(|why| self.refuse(member.name.as_bytes(), why))
+    }
+
+    fn entry(&self, index: usize) -> Result<ZipFileEntry<'_>, Error> {
+        let entry = self.archive.by_index_data(index);
+        entry.map_err(|e| Error::Archive { archive: self.name.clone(), why: lower(&e.to_string()) })
+    }
+
+    fn reader<'a>(&'a self, member: &Member, window: &'a mut Window) -> Result<impl Read + 'a, Error> {
+        let reader = self.entry(member.index)?.with_reader(window, zip::read::ZipReadOptions::new());
+        reader.map_err(|e| self.broken(member, &io::Error::other(e.to_string())))
+    }
+
+    fn broken(&self, member: &Member, error: &io::Error) -> Error {
+        let why = format!(
+            "its entry {}: {}",
+            guard::printable(member.name.as_bytes()),
+            crate::failure::plain_io(error)
+        );
+        Error::Archive { archive: self.name.clone(), why }
+    }
+}
+
+/// An entry as a member; `None` where it has no place in the tree. Entries that are left out are judged as well.
+fn judge(
+    index: usize,
+    entry: &ZipFileEntry<'_>,
+    place: &dyn Fn(&str) -> Option<String>,
+) -> Result<Option<Member>, Refusal> {
+    let raw = entry.name_raw();
+    let name = guard::name(raw)?;
+    // Not `unix_mode`, which hides the very bits that are looked for.
+    let mode = if entry.system() == System::Unix { entry.external_attributes() >> 16 } else { 0 };
+    let kind = match guard::kind(mode)? {
+        Kind::File { .. } if raw.ends_with(b"/") => Kind::Directory,
+        kind => kind,
+    };
+    let known = matches!(entry.compression(), CompressionMethod::Stored | CompressionMethod::Deflated);
+    if entry.encrypted() || !known {
+        return Err(Refusal::Method);
+    }
+    let Some(path) = place(&name) else { return Ok(None) };
+    // A rule that moves entries must not move one out of the tree either.
+    let path = guard::name(path.as_bytes())?;
+    let (size, packed, crc) = (entry.size(), entry.compressed_size(), entry.crc32());
+    Ok(Some(Member { index, name, path, kind, size, packed, crc }))
+}
+
+/// Reads until the buffer is full or the end has come: fewer, larger writes.
+fn read_full(reader: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
+    let mut filled = 0;
+    while let Some(rest) = buffer.get_mut(filled..).filter(|rest| !rest.is_empty()) {
+        match reader.read(rest) {
+            Ok(0) => break,
+            Ok(count) => filled += count,
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+            Err(e) => return Err(e),
+        }
+    }
+    Ok(filled)
+}
+
+fn lower(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_lowercase().chain(letters).collect())
+}
+
+/// A place in a file that other threads read at other places.
+#[derive(Clone, Debug)]
+struct Window {
+    file: Arc<File>,
+    at: u64,
+    length: u64,
+    /// Bytes that may still be read.
+    left: u64,
+}
+
+impl Read for Window {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.file.read_at(buffer, self.at)?;
+        self.at += count as u64;
+        self.left = self
+            .left
+            .checked_sub(count as u64)
+            .ok_or_else(|| io::Error::other(format!("its directory is larger than {DIRECTORY} bytes")))?;
+        Ok(count)
+    }
+}
+
+impl Seek for Window {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        let at = match to {
+            SeekFrom::Start(at) => Some(at),
+            SeekFrom::End(offset) => self.length.checked_add_signed(offset),
+            SeekFrom::Current(offset) => self.at.checked_add_signed(offset),
+        };
+        self.at = at.ok_or_else(|| io::Error::from(io::ErrorKind::InvalidInput))?;
+        Ok(self.at)
+    }
+}

@@ -1,0 +1,85 @@
+//! `cudaup hook SHELL`: what the shells' hooks run when something changed. Prints text for the shell; always succeeds.
+
+use crate::command::{Context, Outcome};
+use crate::failure::Failure;
+use crate::shell;
+use clap::Args as Arguments;
+use cudaup_core::activate::{Entered, Scope, activate, newcomer, shims_last};
+use cudaup_core::environment::{Change, changes, is_intact, leave};
+use cudaup_core::resolve::World;
+use std::path::Path;
+
+/// Print what this shell has to change (for the hooks).
+#[derive(Debug, Arguments)]
+pub struct Args {
+    /// The shell
+    shell: String,
+    /// Directory and version files are as before; only the environment changed
+    #[arg(long)]
+    mend: bool,
+}
+
+/// What a shell has to do.
+pub struct Steps {
+    /// Variables to set and unset.
+    pub changes: Vec<Change>,
+    /// Whether the hook lets go until the directory or a version file changes.
+    pub yields: bool,
+}
+
+impl Args {
+    /// Runs the command.
+    pub fn run(&self, context: &Context) -> Result<Outcome, Failure> {
+        let dialect = shell::dialect(&self.shell)?;
+        let steps = if self.mend { mend(context) } else { enter(context, true) };
+        let mut text = dialect.render(&steps.changes)?;
+        if steps.yields {
+            text.extend_from_slice(dialect.yields().as_bytes());
+        }
+        Ok(Outcome::Bytes(text))
+    }
+}
+
+/// Enters the current directory, whatever is entered now.
+pub fn enter(context: &Context, say: bool) -> Steps {
+    let mut base = leave(&context.vars).vars;
+    if let Some(path) = shims_last(&context.world(), &base) {
+        base.put("PATH", Some(path));
+    }
+    let world = World { vars: &base, ..context.world() };
+    let activation = activate(&world, None, Scope::Asked);
+    if say {
+        for note in &activation.notes {
+            context.talk.say(&format!("cudaup: {note}"));
+        }
+        if let Entered::Refused(refusal) = &activation.entered {
+            context.talk.say(&format!("cudaup: {refusal}"));
+            for next in refusal.tries().first() {
+                context.talk.say(&format!("try: {next}"));
+            }
+        }
+    }
+    Steps { changes: changes(&context.vars, &activation.vars), yields: false }
+}
+
+/// Puts back what was lost of ours; lets go where another hand brought a toolkit of its own.
+fn mend(context: &Context) -> Steps {
+    let left = leave(&context.vars);
+    let Some(state) = left.state else { return enter(context, false) };
+    if let Some(newer) = newcomer(&context.world(), &state) {
+        let newer = newer.display();
+        context.talk.say(&format!(
+            "cudaup: {newer} came into this shell and is left in charge until the directory or its version file changes"
+        ));
+        return Steps { changes: changes(&context.vars, &left.vars), yields: true };
+    }
+    let there = state.root.is_empty() || Path::new(&state.root).is_dir();
+    if !there {
+        return enter(context, true);
+    }
+    if is_intact(&context.vars, &state) {
+        Steps { changes: Vec::new(), yields: false }
+    } else {
+        enter(context, false)
+    }
+}

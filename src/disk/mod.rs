@@ -1,0 +1,8 @@
+//! Files and directories: written whole or not at all, locked, measured, staged and removed. No link is ever followed
+//! out of a tree.
+
+pub mod atomic;
+pub mod lock;
+pub mod space;
+pub mod staging;
+pub mod tree;

@@ -1,0 +1,30 @@
+//! How much room there is.
+
+use crate::failure::{Failure, plain_io};
+use std::path::Path;
+
+/// Bytes that this user can still write where `path` is, or will be once it is created.
+pub fn free(path: &Path) -> Result<u64, Failure> {
+    let there = path.ancestors().find(|p| p.exists()).unwrap_or(Path::new("/"));
+    let found = rustix::fs::statvfs(there).map_err(|e| {
+        Failure::failed(format!(
+            "could not ask for the free space of {}: {}",
+            there.display(),
+            plain_io(&e.into())
+        ))
+    })?;
+    Ok(found.f_bavail.saturating_mul(found.f_frsize))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::free;
+    use std::path::Path;
+
+    #[test]
+    fn the_nearest_directory_that_exists_is_asked() {
+        let dir = tempfile::TempDir::new().unwrap();
+        assert!(free(&dir.path().join("a/b/c")).unwrap() > 0);
+        assert!(free(Path::new("/proc/none")).is_ok());
+    }
+}

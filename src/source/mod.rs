@@ -1,0 +1,9 @@
+//! Where toolkits come from: each source is a function from a request to a plan.
+
+pub mod component;
+pub mod index;
+pub mod plan;
+pub mod profile;
+pub mod pypi;
+pub mod reach;
+mod unknown;

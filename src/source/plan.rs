@@ -1,0 +1,146 @@
+//! What an install will load and where it goes: the one form in which every source answers.
+
+use crate::source::profile::Profile;
+use cudaup_core::version::Version;
+
+/// A machine that NVIDIA builds toolkits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Platform {
+    /// 64-bit Intel and AMD.
+    LinuxX86_64,
+    /// 64-bit Arm servers.
+    LinuxSbsa,
+}
+
+impl Platform {
+    /// The machine that this program was built for, which is the machine that it installs for.
+    pub const fn here() -> Option<Self> {
+        if cfg!(all(target_os = "linux", target_arch = "x86_64")) {
+            Some(Self::LinuxX86_64)
+        } else if cfg!(all(target_os = "linux", target_arch = "aarch64")) {
+            Some(Self::LinuxSbsa)
+        } else {
+            None
+        }
+    }
+
+    /// The directory below `targets` of a toolkit.
+    pub const fn target(self) -> &'static str {
+        match self {
+            Self::LinuxX86_64 => "x86_64-linux",
+            Self::LinuxSbsa => "sbsa-linux",
+        }
+    }
+
+    /// The processor as the kernel and Python name it.
+    pub const fn machine(self) -> &'static str {
+        match self {
+            Self::LinuxX86_64 => "x86_64",
+            Self::LinuxSbsa => "aarch64",
+        }
+    }
+}
+
+/// Everything that an install loads.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Plan {
+    /// The toolkit's exact version.
+    pub version: Version,
+    /// The machine that the parts are built for.
+    pub platform: Platform,
+    /// The source's name, as `--source` takes it.
+    pub source: &'static str,
+    /// How much of the toolkit was asked for.
+    pub profile: Profile,
+    /// The parts, in the order in which they are merged.
+    pub parts: Vec<Part>,
+    /// Components that were asked for and that the source does not have for this version.
+    pub missing: Vec<String>,
+    /// What a user should know about this plan, each a sentence without a full stop.
+    pub notes: Vec<String>,
+}
+
+impl Plan {
+    /// The bytes to load.
+    pub fn size(&self) -> u64 {
+        self.parts.iter().map(|p| p.size).sum()
+    }
+
+    /// The bytes that the toolkit will take, where the source knows or a cautious guess from what comes packed.
+    pub fn unpacked(&self) -> u64 {
+        self.parts.iter().map(|p| p.unpacked.unwrap_or_else(|| p.size.saturating_mul(3))).sum()
+    }
+
+    /// The version of a component.
+    pub fn component(&self, name: &str) -> Option<&str> {
+        self.parts.iter().find(|p| p.name == name).map(|p| p.version.as_str())
+    }
+}
+
+/// One archive of a plan.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// The component in NVIDIA's own words, such as `cuda_nvcc`.
+    pub name: String,
+    /// The component's version, which is not the toolkit's.
+    pub version: String,
+    /// Where the archive is loaded from; may hold a password and is never printed as it is.
+    pub url: String,
+    /// The archive's file name.
+    pub file: String,
+    /// The archive's hash in lower-case hexadecimal.
+    pub sha256: String,
+    /// The bytes to load; 0 where the source does not say.
+    pub size: u64,
+    /// The bytes on disk, where the source says.
+    pub unpacked: Option<u64>,
+    /// Where the members go.
+    pub placement: Placement,
+}
+
+impl Part {
+    /// The address without what must not be written down: user, password, and the key of a signed address.
+    pub fn public_url(&self) -> String {
+        crate::net::shown(&self.url)
+    }
+}
+
+/// Where the members of an archive go in the toolkit's tree.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Placement {
+    /// The rules; the first whose prefix fits decides, and a member that none fits is dropped.
+    pub rules: Vec<Rule>,
+}
+
+/// What happens to the members whose names begin in one way.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rule {
+    /// The beginning of the name in the archive.
+    pub from: String,
+    /// What stands there instead in the tree; `None`: dropped.
+    pub to: Option<String>,
+}
+
+impl Placement {
+    /// Where a member goes, relative to the toolkit's root; `None`: nowhere.
+    pub fn place(&self, member: &str) -> Option<String> {
+        let (rule, rest) = self.rules.iter().find_map(|r| Some((r, member.strip_prefix(&r.from)?)))?;
+        rule.to.as_ref().map(|to| format!("{to}{rest}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_rule_that_fits_decides() {
+        let rule = |from: &str, to: Option<&str>| Rule { from: from.into(), to: to.map(Into::into) };
+        let placement =
+            Placement { rules: vec![rule("a/b/c", None), rule("a/b/", Some("x/")), rule("a/", Some("y/"))] };
+        assert_eq!(placement.place("a/b/d"), Some("x/d".into()));
+        assert_eq!(placement.place("a/bd"), Some("y/bd".into()));
+        assert_eq!(placement.place("a/b/c/d"), None);
+        assert_eq!(placement.place("b/a"), None);
+    }
+}

@@ -1,0 +1,147 @@
+//! NVIDIA's wheels on PyPI, or on an index that mirrors it. Which wheels make up a release stands in the project
+//! `cuda-toolkit`; what its extra `all` pins is taken as it stands. Resolving the dependencies of the wheels themselves
+//! gives a broken mix for several releases.
+
+mod ask;
+mod choose;
+mod marker;
+mod metadata;
+mod placement;
+mod spelling;
+
+#[cfg(test)]
+pub mod fake;
+#[cfg(test)]
+mod tests;
+
+pub use ask::Index;
+
+use crate::failure::{Exit, Failure};
+use crate::source::component::{self, Component};
+use crate::source::index::Listed;
+use crate::source::plan::{Part, Plan, Platform};
+use crate::source::profile::{Selection, Wish, select};
+use cudaup_core::version::Version;
+use metadata::Pin;
+
+/// The source's name.
+pub const NAME: &str = "pypi";
+
+/// The project that describes the releases.
+const TOOLKIT: &str = "cuda-toolkit";
+
+/// The releases that can be had, newest first, without unfinished ones. Only from 13.0.1 on is there a whole compiler.
+pub fn versions(index: Index<'_>) -> Result<Vec<Version>, Failure> {
+    let files = toolkit_files(index)?;
+    Ok(choose::offers(&files).iter().filter(|o| !o.build.early()).map(|o| o.version).collect())
+}
+
+/// What installing a request would load; `None` asks for the newest release.
+pub fn plan(
+    index: Index<'_>,
+    request: Option<Version>,
+    wish: &Wish,
+    platform: Platform,
+) -> Result<Plan, Failure> {
+    let files = toolkit_files(index)?;
+    let offers = choose::offers(&files);
+    let offer = choose::choose(&offers, request, wish.compiler())?;
+    let text = index.metadata(offer.file)?;
+    let pins = metadata::pins(&text, platform).map_err(|line| {
+        Failure::new(Exit::BadBytes, format!("could not read the metadata of {}: {line}", offer.file.file))
+    })?;
+    let selection = select(wish, offer.version);
+    let wanted: Vec<&Pin> = pins.iter().filter(|p| selection.has(component_name(p))).collect();
+    let projects: Vec<&str> = wanted.iter().map(|p| p.project.as_str()).collect();
+    let lists = index.all_files(&projects)?;
+
+    let mut parts = Vec::new();
+    let mut notes = Vec::new();
+    if offer.build.early() {
+        notes.push(format!("{} is not a finished release", offer.build));
+    }
+    for (pin, list) in wanted.iter().zip(&lists) {
+        let Some((file, name)) = choose::wheel(list.as_deref().unwrap_or_default(), pin, platform) else {
+            continue;
+        };
+        if file.yanked {
+            notes.push(format!("{} was withdrawn by NVIDIA, and there is no other", file.file));
+        }
+        parts.push(part(pin, file, &name, offer.version, platform)?);
+    }
+    fill_sizes(index, &mut parts);
+    let missing = missing(&selection, &parts, offer.version)?;
+    Ok(Plan { version: offer.version, platform, source: NAME, profile: wish.profile, parts, missing, notes })
+}
+
+fn toolkit_files(index: Index<'_>) -> Result<Vec<Listed>, Failure> {
+    index.files(TOOLKIT)?.ok_or_else(|| {
+        let first = index.indexes.places.first();
+        let shown = first.map_or_else(String::new, crate::settings::Place::shown);
+        let failure =
+            Failure::new(Exit::NoVersion, format!("the package index {shown} has no project {TOOLKIT}"));
+        match first {
+            Some(place) if place.origin != "default" => {
+                failure.hint(format!("the index is set by {}", place.origin))
+            }
+            _ => failure,
+        }
+    })
+}
+
+fn component_name(pin: &Pin) -> &str {
+    component::of_wheel(&pin.project).map_or(pin.project.as_str(), |c| c.name)
+}
+
+fn part(
+    pin: &Pin,
+    file: &Listed,
+    name: &spelling::WheelName,
+    version: Version,
+    platform: Platform,
+) -> Result<Part, Failure> {
+    let sha256 = file.sha256.clone().ok_or_else(|| {
+        let message = format!("the package index names no sha256 for {}, so it cannot be checked", file.file);
+        Failure::new(Exit::BadBytes, message)
+    })?;
+    let component = component_name(pin);
+    Ok(Part {
+        name: component.to_owned(),
+        version: pin.build.to_string(),
+        url: file.url.clone(),
+        file: file.file.clone(),
+        sha256,
+        size: file.size.unwrap_or(0),
+        unpacked: None,
+        placement: placement::rules(component, &pin.project, &name.records, version.major, platform),
+    })
+}
+
+/// Asks the servers for the sizes that the index does not give, and says how much each part will take on disk.
+fn fill_sizes(index: Index<'_>, parts: &mut [Part]) {
+    let silent: Vec<usize> = parts.iter().enumerate().filter(|(_, p)| p.size == 0).map(|(i, _)| i).collect();
+    let urls: Vec<&str> = silent.iter().filter_map(|i| parts.get(*i)).map(|p| p.url.as_str()).collect();
+    let sizes = index.sizes(&urls);
+    for (at, size) in silent.into_iter().zip(sizes) {
+        if let Some(part) = parts.get_mut(at) {
+            part.size = size;
+        }
+    }
+    for part in parts {
+        let known = component::named(&part.name);
+        part.unpacked =
+            Some(known.map_or(part.size.saturating_mul(3), |c: &Component| c.unpacked(part.size)));
+    }
+}
+
+/// The may-parts that are not there; a must-part that is not there refuses the plan.
+fn missing(selection: &Selection, parts: &[Part], version: Version) -> Result<Vec<String>, Failure> {
+    let there = |name: &&str| parts.iter().any(|p| p.name == **name);
+    let absent: Vec<&str> = selection.must.iter().copied().filter(|n| !there(n)).collect();
+    if !absent.is_empty() {
+        let message =
+            format!("no source has {} for CUDA {version} here: pypi does not carry it", absent.join(", "));
+        return Err(Failure::new(Exit::NoVersion, message));
+    }
+    Ok(selection.may.iter().filter(|n| !there(n)).map(|n| (*n).to_owned()).collect())
+}

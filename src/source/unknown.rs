@@ -1,0 +1,140 @@
+//! What to say about a version that does not exist.
+
+use crate::failure::{Exit, Failure};
+use cudaup_core::builds::RELEASES;
+use cudaup_core::version::Version;
+
+/// Why there is no such version, and which was probably meant. `offered` are the versions that could be installed here and
+/// now, in any order.
+pub fn refuse(asked: Version, offered: &[Version]) -> Failure {
+    let mut known: Vec<Version> = RELEASES.iter().map(|r| r.version).chain(offered.iter().copied()).collect();
+    known.sort_unstable();
+    known.dedup();
+    let failure = Failure::new(Exit::NoVersion, format!("there is no CUDA {asked}{}", reason(asked, &known)));
+    let newest = newest(offered);
+    let meant = meant(asked, &known).filter(|m| offered.iter().any(|o| m.accepts(*o)));
+    let failure = match meant.or_else(|| newest.first().copied()) {
+        Some(version) => failure.hint(format!("cudaup install {version}")),
+        None => failure,
+    };
+    match newest.as_slice() {
+        [] => failure,
+        all => failure.hint(format!("the newest: {}", list(all))),
+    }
+}
+
+fn reason(asked: Version, known: &[Version]) -> String {
+    let before = known.iter().rfind(|v| **v < asked);
+    let after = known.iter().find(|v| **v > asked);
+    let release = Version { update: None, ..asked };
+    if asked.update.is_some()
+        && let Some(last) = known.iter().rfind(|v| release.accepts(**v))
+    {
+        return format!(" ({last} is the last update of {release})");
+    }
+    match (before, after) {
+        (Some(before), Some(after)) if before.major == asked.major && after.major == asked.major => {
+            let gap = format!("{before} was followed by {after}");
+            format!(" ({gap}; an nvidia-smi that shows {release} means the driver's limit)")
+        }
+        (Some(before), None) => format!(" (the newest known is {before})"),
+        _ => meant(asked, known).map_or_else(String::new, |m| format!("; did you mean {m}?")),
+    }
+}
+
+/// The version that was probably meant: the last update of the release, the release before the gap, or the one whose
+/// spelling differs in a single place.
+fn meant(asked: Version, known: &[Version]) -> Option<Version> {
+    let release = Version { update: None, ..asked };
+    if asked.update.is_some() && known.iter().any(|v| release.accepts(*v)) {
+        return Some(release);
+    }
+    let before = known.iter().rfind(|v| **v < asked && v.major == asked.major);
+    let after = known.iter().any(|v| *v > asked && v.major == asked.major);
+    if let Some(before) = before
+        && after
+    {
+        return Some(Version { update: None, ..*before });
+    }
+    let text = asked.to_string();
+    let spellings = known.iter().flat_map(|v| [Version { update: None, ..*v }, *v]);
+    spellings.filter(|v| one_apart(&text, &v.to_string())).max()
+}
+
+/// Whether one typed letter more, less, or another in its place makes one text of the other.
+fn one_apart(a: &str, b: &str) -> bool {
+    let (short, long) = if a.len() <= b.len() { (a, b) } else { (b, a) };
+    let front = short.bytes().zip(long.bytes()).take_while(|(x, y)| x == y).count();
+    let back = short.bytes().rev().zip(long.bytes().rev()).take_while(|(x, y)| x == y).count();
+    match long.len() - short.len() {
+        0 => front + back + 1 >= long.len() && a != b,
+        1 => front + back >= short.len(),
+        _ => false,
+    }
+}
+
+/// The last update of each of the three newest releases.
+fn newest(offered: &[Version]) -> Vec<Version> {
+    let mut sorted = offered.to_vec();
+    sorted.sort_unstable_by(|a, b| b.cmp(a));
+    sorted.dedup_by_key(|v| (v.major, v.minor));
+    sorted.truncate(3);
+    sorted
+}
+
+fn list(versions: &[Version]) -> String {
+    let texts: Vec<String> = versions.iter().map(ToString::to_string).collect();
+    texts.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said(asked: &str) -> String {
+        let offered =
+            ["13.0.2", "13.5.0", "12.6.3", "13.4.1", "13.4.3", "13.0.3"].map(|v| Version::parse(v).unwrap());
+        let failure = refuse(Version::parse(asked).unwrap(), &offered);
+        assert_eq!(failure.exit, Exit::NoVersion);
+        format!("{} | {}", failure.message, failure.tries.join(" | "))
+    }
+
+    #[test]
+    fn the_gap_that_never_was_filled() {
+        assert_eq!(
+            said("12.7"),
+            "there is no CUDA 12.7 (12.6.3 was followed by 12.8.0; an nvidia-smi that shows 12.7 means the driver's limit) \
+             | cudaup install 12.6 | the newest: 13.5.0, 13.4.3, 13.0.3"
+        );
+    }
+
+    #[test]
+    fn an_update_that_does_not_exist() {
+        assert_eq!(
+            said("13.0.9"),
+            "there is no CUDA 13.0.9 (13.0.3 is the last update of 13.0) | cudaup install 13.0 | the newest: 13.5.0, 13.4.3, 13.0.3"
+        );
+    }
+
+    #[test]
+    fn a_slip_of_the_finger() {
+        assert!(said("12.14").starts_with("there is no CUDA 12.14; did you mean 12.4?"), "{}", said("12.14"));
+        assert!(
+            said("31.0").contains("(the newest known is 13.5.0) | cudaup install 13.5.0"),
+            "{}",
+            said("31.0")
+        );
+        assert!(said("14.5").contains("| cudaup install 13.5"), "{}", said("14.5"));
+        assert!(said("99").contains("| cudaup install 13.5.0"), "{}", said("99"));
+    }
+
+    #[test]
+    fn spellings_one_step_apart() {
+        for (a, b) in [("12.14", "12.4"), ("12.4", "12.14"), ("14.5", "13.5"), ("1.0", "11.0")] {
+            assert!(one_apart(a, b), "{a} {b}");
+        }
+        for (a, b) in [("12.4", "12.4"), ("12.4", "11.5"), ("1", "123"), ("21.4", "12.4")] {
+            assert!(!one_apart(a, b), "{a} {b}");
+        }
+    }
+}
