@@ -101,6 +101,9 @@ pub fn prove(trial: &Trial, host: &Host) -> Result<Proof, Failure> {
         Choice::Use(compiler, ccbin) => (compiler, ccbin),
         unfit => return Ok(diagnosis::no_compiler(&unfit, trial.version)),
     };
+    if let Some(early) = [trial.tree, trial.scratch].into_iter().find_map(diagnosis::path_for_a_shell) {
+        return Ok(early);
+    }
     bench.write("proof.cu", PROGRAM)?;
     let mut arguments: Vec<&OsStr> = ["-o", "proof", "proof.cu"].map(OsStr::new).to_vec();
     if let Some(path) = &ccbin {

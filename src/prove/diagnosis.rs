@@ -46,6 +46,15 @@ pub fn not_started(nvcc: &Path, may_run: bool, error: &io::Error) -> Proof {
     Proof::Broken { reason, log: String::new() }
 }
 
+/// nvcc hands its own path and that of its temporary files to a shell between double quotes, where these characters mean
+/// something: at best it fails, at worst the shell runs what the path says.
+pub fn path_for_a_shell(path: &Path) -> Option<Proof> {
+    let text = path.to_string_lossy();
+    let sign = text.chars().find(|sign| matches!(sign, '"' | '$' | '`' | '\n'))?;
+    let reason = format!("nvcc cannot work below a path that holds {sign:?}: {text}");
+    Some(unproved(reason, "keep toolkits below a path without such signs: set CUDAUP_HOME"))
+}
+
 /// What is wrong with nvcc's answer to `--version`, if anything.
 pub fn wrong_answer(answer: &Finished, version: Version) -> Option<Proof> {
     let wanted = Version { update: None, ..version };
