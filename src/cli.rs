@@ -40,6 +40,7 @@ pub enum When {
 #[derive(Debug, Subcommand)]
 #[expect(missing_docs, reason = "the help of each command stands with its arguments")]
 pub enum Command {
+    Install(command::install::Args),
     Uninstall(command::uninstall::Args),
     Use(command::use_::Args),
     List(command::list::Args),
@@ -59,6 +60,7 @@ impl Command {
     /// Runs the command.
     pub fn run(&self, context: &Context, json: bool) -> Result<Outcome, Failure> {
         match self {
+            Self::Install(args) => args.run(context),
             Self::Uninstall(args) => args.run(context),
             Self::Use(args) => args.run(context),
             Self::List(args) => args.run(context),

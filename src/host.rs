@@ -36,14 +36,14 @@ pub struct Terminals {
 }
 
 impl Host {
-    /// Reads the world, and the command line.
+    /// Reads the world.
     #[expect(clippy::disallowed_methods, reason = "this is the one place that reads the world")]
-    pub fn read() -> (Self, Vec<OsString>) {
+    pub fn read() -> Self {
         let vars: Vec<(OsString, OsString)> = std::env::vars_os().collect();
         let get = |name: &str| lookup(&vars, name).map(PathBuf::from);
         let user_home = dirs::home_dir().filter(|h| h.is_absolute());
         let home = get("CUDAUP_HOME").or_else(|| user_home.as_ref().map(|h| h.join(".cudaup")));
-        let host = Self {
+        Self {
             cwd: working_directory(lookup(&vars, "PWD"), std::env::current_dir().ok()),
             user_home,
             home,
@@ -55,8 +55,7 @@ impl Host {
                 stderr: std::io::stderr().is_terminal(),
             },
             vars,
-        };
-        (host, std::env::args_os().collect())
+        }
     }
 
     /// A variable that is set and not empty.
@@ -76,6 +75,12 @@ impl Host {
             None => PathBuf::from(path),
         }
     }
+}
+
+/// The command line, with the program's name first.
+#[expect(clippy::disallowed_methods, reason = "this is the one place that reads the world")]
+pub fn arguments() -> Vec<OsString> {
+    std::env::args_os().collect()
 }
 
 fn lookup<'a>(vars: &'a [(OsString, OsString)], name: &str) -> Option<&'a OsStr> {

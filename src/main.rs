@@ -3,6 +3,7 @@
 mod archive;
 mod cli;
 mod command;
+mod compat;
 mod disk;
 mod elf;
 mod facts;
@@ -34,7 +35,7 @@ use ui::talk::Talk;
 use ui::view::{Style, View};
 
 fn main() -> ExitCode {
-    let (host, arguments) = Host::read();
+    let (host, arguments) = (Host::read(), host::arguments());
     let arguments = match habits::habit(arguments.get(1..).unwrap_or_default()) {
         Some(Habit::Says(text)) => return complain(&Failure::new(Exit::Usage, text), false),
         Some(Habit::Means(meant)) => arguments.into_iter().take(1).chain(meant).collect(),

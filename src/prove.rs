@@ -101,13 +101,16 @@ pub fn prove(trial: &Trial, host: &Host) -> Result<Proof, Failure> {
         Choice::Use(compiler, ccbin) => (compiler, ccbin),
         unfit => return Ok(diagnosis::no_compiler(&unfit, trial.version)),
     };
+    if let Some(early) = [trial.tree, trial.scratch].into_iter().find_map(diagnosis::path_for_a_shell) {
+        return Ok(early);
+    }
     bench.write("proof.cu", PROGRAM)?;
     let mut arguments: Vec<&OsStr> = ["-o", "proof", "proof.cu"].map(OsStr::new).to_vec();
     if let Some(path) = &ccbin {
         arguments.extend([OsStr::new("-ccbin"), path.as_os_str()]);
     }
-    let compiled = bench.run(&nvcc, &arguments).map_err(|error| Failure::io("start", &nvcc, &error))?;
-    if compiled.succeeded() && directory.path().join("proof").is_file() {
+    let tried = bench.run(&nvcc, &arguments).map_err(|error| Failure::io("start", &nvcc, &error))?;
+    if tried.succeeded() && directory.path().join("proof").is_file() {
         return Ok(Proof::Proved { compiler: compiler.title() });
     }
     // Whether the compiler works at all is only asked now: the answer costs time, and most often is yes.
@@ -116,7 +119,7 @@ pub fn prove(trial: &Trial, host: &Host) -> Result<Proof, Failure> {
     let alone =
         bench.run(&compiler.path, &plain).map_err(|error| Failure::io("start", &compiler.path, &error))?;
     let command = format!("{} {}", nvcc.display(), words(&arguments));
-    Ok(diagnosis::not_compiled(&command, &compiled, &compiler, &alone))
+    Ok(diagnosis::not_compiled(&command, &tried, &compiler, &alone))
 }
 
 /// What the file of nvcc says before it is run: the end of the matter where it is for another machine.

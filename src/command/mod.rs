@@ -7,8 +7,10 @@ pub mod exec;
 pub mod habits;
 pub mod hook;
 pub mod init;
+pub mod install;
 pub mod link;
 pub mod list;
+pub mod order;
 pub mod rehash;
 pub mod typed;
 pub mod uninstall;
@@ -18,6 +20,7 @@ pub mod which;
 
 use crate::failure::{Exit, Failure};
 use crate::host::Host;
+use crate::install::apply::Site;
 use crate::ui::talk::Talk;
 use crate::ui::view::View;
 use cudaup_core::environment::{Change, Vars};
@@ -47,6 +50,11 @@ impl Context {
     /// What the rules look at.
     pub fn world(&self) -> World<'_> {
         World { vars: &self.vars, cwd: self.host.cwd.as_deref(), home: &self.home, disk: &self.disk }
+    }
+
+    /// What an install is given.
+    pub fn site(&self) -> Site<'_> {
+        Site { host: &self.host, home: &self.home, disk: &self.disk, talk: &self.talk }
     }
 
     /// Reads a request as it was typed, and says where it was spelled otherwise.

@@ -1,9 +1,11 @@
 //! `cudaup use VERSION`: chooses a toolkit for this project, this shell or this user.
 
-use crate::command::{Context, Outcome, refused};
+use crate::command::{Context, Outcome, order, refused};
 use crate::disk::atomic;
 use crate::facts::python::{self, Framework};
 use crate::failure::Failure;
+use crate::install::Answer;
+use crate::install::decide::Order;
 use crate::shell;
 use crate::ui::view::{Style, View};
 use clap::Args as Arguments;
@@ -88,10 +90,19 @@ impl Args {
             return Ok(None);
         }
         if installable && (self.yes || self.agrees(context, &refusal)) {
-            return Err(refused(&refusal));
+            Self::install(context, request)?;
             return meet(&world, asked).map(Some).map_err(|r| refused(&r));
         }
         Err(refused(&refusal))
+    }
+
+    fn install(context: &Context, request: &Request) -> Result<(), Failure> {
+        let Request::Version(version) = request else { return Ok(()) };
+        let style = Style { color: context.talk.color, user_home: context.host.user_home.clone() };
+        if let Answer::Installed(installed) = order::carry_out(context, &Order::usual(*version))? {
+            context.talk.say(order::installed(&installed, &style).trim_end());
+        }
+        Ok(())
     }
 
     /// Asks on a terminal; elsewhere nobody is asked and the answer is no.

@@ -118,6 +118,11 @@ impl Client {
         })
     }
 
+    /// How many files the settings want to be loaded at once.
+    pub fn streams(&self) -> usize {
+        self.settings.streams.max(1)
+    }
+
     /// A request that has only what all have. `Accept-Encoding` is explicit: some servers pack when it is absent.
     pub(super) fn request(&self, url: &str) -> Result<RequestBuilder, Error> {
         if self.settings.offline {

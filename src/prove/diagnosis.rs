@@ -46,6 +46,15 @@ pub fn not_started(nvcc: &Path, may_run: bool, error: &io::Error) -> Proof {
     Proof::Broken { reason, log: String::new() }
 }
 
+/// nvcc hands its own path and that of its temporary files to a shell between double quotes, where these characters mean
+/// something: at best it fails, at worst the shell runs what the path says.
+pub fn path_for_a_shell(path: &Path) -> Option<Proof> {
+    let text = path.to_string_lossy();
+    let sign = text.chars().find(|sign| matches!(sign, '"' | '$' | '`' | '\n'))?;
+    let reason = format!("nvcc cannot work below a path that holds {sign:?}: {text}");
+    Some(unproved(reason, "keep toolkits below a path without such signs: set CUDAUP_HOME"))
+}
+
 /// What is wrong with nvcc's answer to `--version`, if anything.
 pub fn wrong_answer(answer: &Finished, version: Version) -> Option<Proof> {
     let wanted = Version { update: None, ..version };
@@ -100,8 +109,8 @@ pub fn no_compiler(choice: &Choice, version: Version) -> Proof {
 }
 
 /// nvcc did not compile the program; `alone` is what the host compiler made of one that needs no toolkit.
-pub fn not_compiled(command: &str, compiled: &Finished, compiler: &Compiler, alone: &Finished) -> Proof {
-    let said = compiled.output.as_str();
+pub fn not_compiled(command: &str, trial: &Finished, compiler: &Compiler, alone: &Finished) -> Proof {
+    let said = trial.output.as_str();
     let title = compiler.title();
     if !alone.succeeded() {
         let why = first_error(&alone.output).map_or_else(String::new, |line| format!(": {line}"));
@@ -126,7 +135,7 @@ pub fn not_compiled(command: &str, compiled: &Finished, compiler: &Compiler, alo
         let words = words.split(" The nvcc flag").next().unwrap_or(words).trim();
         return unproved(format!("nvcc does not take {title}: {words}"), "install an older g++-N beside it");
     }
-    let reason = match compiled.status {
+    let reason = match trial.status {
         None => "compiling a small program did not end".to_owned(),
         Some(status) => {
             let why = first_error(said).map_or_else(|| status.to_string(), str::to_owned);

@@ -57,7 +57,7 @@ fn compiler(version: &str) -> String {
     format!("case $1 in -dump*) echo {version};; *) touch \"$2\";; esac")
 }
 
-fn gnu<'a>(version: &'a str) -> [(&'static str, &'a str); 2] {
+fn gnu(version: &str) -> [(&'static str, &str); 2] {
     [("g++", version), ("gcc", version)]
 }
 
@@ -231,6 +231,23 @@ fn an_nvcc_that_is_not_there_or_may_not_run_is_broken() {
     fs::write(&nvcc, "#!/bin/sh\n").unwrap();
     let (reason, _) = broken(scene.prove());
     assert!(reason.ends_with("bin/nvcc could not be started: permission denied"), "{reason}");
+}
+
+#[test]
+fn a_path_that_a_shell_would_read_is_not_given_to_nvcc() {
+    let nvcc = format!("{ANSWERS}\ntouch proof ran");
+    let compiler = compiler("12.2.0");
+    let scene = Scene::new(&nvcc, &gnu(&compiler));
+    let awkward = scene.root.path().join("it's a $(touch x)");
+    fs::create_dir(&awkward).unwrap();
+    let tree = awkward.join("tree");
+    fs::rename(scene.root.path().join("tree"), &tree).unwrap();
+    let proof = prove(&Trial { tree: &tree, version: VERSION, scratch: &awkward }, &scene.host).unwrap();
+    let (reason, _) = unproved(proof);
+    assert!(reason.starts_with("nvcc cannot work below a path that holds '$': "), "{reason}");
+    for harmless in ["/home/it's me (at) work; a&b/\\u", "/é"] {
+        assert_eq!(diagnosis::path_for_a_shell(Path::new(harmless)), None);
+    }
 }
 
 #[test]

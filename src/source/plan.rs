@@ -98,6 +98,13 @@ pub struct Part {
     pub placement: Placement,
 }
 
+impl Part {
+    /// The address without what must not be written down: user, password, and the key of a signed address.
+    pub fn public_url(&self) -> String {
+        crate::net::shown(&self.url)
+    }
+}
+
 /// Where the members of an archive go in the toolkit's tree.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Placement {

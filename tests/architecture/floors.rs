@@ -9,7 +9,7 @@ use crate::source::Source;
 /// The floors of `src/`, lowest first. A module may use those on lower floors, and the other files of its own directory.
 const FLOORS: [&[&str]; 8] = [
     &["host", "failure"],
-    &["ui", "disk", "archive", "elf", "compat"],
+    &["ui", "disk", "archive", "elf", "compat", "process"],
     &["net", "toolkit", "addon", "facts", "settings"],
     &["source", "prove"],
     &["install", "doctor", "shell", "export", "global", "shims"],

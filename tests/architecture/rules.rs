@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::Tree;
-use crate::paths::named;
+use crate::paths::{Named, named};
 use crate::source::{Source, after_bracket, follows, item_range, tokens};
 
 const LONGEST: usize = 400;
@@ -42,16 +42,6 @@ pub fn names_mean_something(tree: &Tree) -> Vec<String> {
         faults.extend(modules.map(|w| source.fault(w[1].at, &format!("a drawer: `{}`", w[1].text))));
     }
     faults
-}
-
-/// A file `tests.rs` is passed over by the other rules, so it may not be part of the product.
-pub fn tests_are_only_tests(tree: &Tree) -> Vec<String> {
-    let built = |s: &Source| -> Vec<String> {
-        let tokens = tokens(&s.product);
-        let modules = tokens.windows(2).filter(|w| w[0].text == "mod" && w[1].text == "tests");
-        modules.map(|w| s.fault(w[0].at, "`mod tests` without #[cfg(test)]")).collect()
-    };
-    tree.product().flat_map(built).collect()
 }
 
 /// What is not finished is not there; comments and texts count, too.
@@ -99,11 +89,12 @@ pub fn the_shim_is_small(tree: &Tree) -> Vec<String> {
     others.map(|d| format!("shims/Cargo.toml: the shim has core and std only, this is {d}")).collect()
 }
 
-/// The world is read once. What the compiler knew (`std::env::consts`) is no part of the world.
+/// The world is read once. What the compiler knew and how PATH is taken apart are no part of the world.
 pub fn the_world_is_read_once(tree: &Tree) -> Vec<String> {
     only_in(tree, &["src/host.rs", "shims/src/main.rs"], |source| {
-        let env =
-            |p: &crate::paths::Named| p.leads_to(&["std", "env"]) && !p.leads_to(&["std", "env", "consts"]);
+        const PURE: [&str; 3] = ["consts", "split_paths", "join_paths"];
+        let pure = |p: &Named| p.segments.get(2).is_some_and(|s| PURE.contains(&s.as_str()));
+        let env = |p: &Named| p.leads_to(&["std", "env"]) && !pure(p);
         let reads = named(source).into_iter().filter(env);
         reads.map(|p| source.fault(p.at, "std::env: the world is read in host.rs")).collect()
     })

@@ -21,9 +21,7 @@ impl Source {
     pub fn new(path: &str, text: &str) -> Self {
         let kinds = classify(text.as_bytes());
         let code = keep(text, &kinds, &[Kind::Code]);
-        // `tests.rs` beside a module holds its tests; that it is declared so is a rule of its own.
-        let whole = path.ends_with("/tests.rs").then(|| std::iter::once(0..code.len()).collect());
-        let tests = whole.unwrap_or_else(|| test_items(&code));
+        let tests = test_items(&code);
         Self {
             path: path.to_owned(),
             text: text.to_owned(),
@@ -41,6 +39,26 @@ impl Source {
             parts.pop();
         }
         parts
+    }
+
+    /// Where the files lie that this file declares as modules for tests only, without their ending.
+    pub fn test_modules(&self) -> Vec<String> {
+        let (directory, name) = self.path.rsplit_once('/').unwrap_or(("", &self.path));
+        let below = match name.trim_end_matches(".rs") {
+            "mod" | "main" | "lib" => directory.to_owned(),
+            name => format!("{directory}/{name}"),
+        };
+        let tokens = tokens(&self.code);
+        let modules = tokens.windows(3).filter(|w| w[0].text == "mod" && w[2].text == ";");
+        // What is in the code and not in the product is for tests.
+        let for_tests = modules.filter(|w| self.product.as_bytes().get(w[1].at) == Some(&b' '));
+        for_tests.map(|w| format!("{below}/{}", w[1].text)).collect()
+    }
+
+    /// Takes the whole file for tests.
+    pub fn set_aside(&mut self) {
+        self.product = blank(&self.product, std::slice::from_ref(&(0..self.product.len())));
+        self.literals = blank(&self.literals, std::slice::from_ref(&(0..self.literals.len())));
     }
 
     /// `path:line: words`, the form of every complaint.

@@ -1,0 +1,79 @@
+//! Fetching and unpacking, the same for every source: several files load at once, and what is there is unpacked while
+//! the others still load. Whatever fails first stops everything.
+
+mod load;
+mod queue;
+mod unpack;
+
+#[cfg(test)]
+mod tests;
+
+use crate::archive::target::Target;
+use crate::failure::{Exit, Failure};
+use crate::net::Client;
+use crate::source::plan::Part;
+use crate::ui::progress::Progress;
+use crate::ui::talk::Talk;
+use queue::Queue;
+use std::path::Path;
+use std::sync::Arc;
+use unpack::Unpackers;
+
+/// What is to be done.
+#[derive(Clone, Copy, Debug)]
+pub struct Job<'a> {
+    /// The archives.
+    pub parts: &'a [Part],
+    /// Where they are loaded to. Part-files stay there after a failure and are gone on with.
+    pub downloads: &'a Path,
+    /// The tree that they are unpacked into: a directory that exists, and that nobody else writes.
+    pub tree: &'a Path,
+    /// Whether the archives stay after success.
+    pub keep: bool,
+}
+
+/// What came out of an archive.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unpacked {
+    /// The place of the part in the job.
+    pub part: usize,
+    /// The files and links that it has in the tree, sorted. One that two parts have in common is named by both.
+    pub files: Vec<String>,
+    /// The bytes of its files.
+    pub bytes: u64,
+}
+
+/// Loads and unpacks all parts. After a failure the tree is whatever it is; the part-files can be gone on with.
+pub fn run(job: &Job<'_>, client: &Client, talk: &Talk) -> Result<Vec<Unpacked>, Failure> {
+    let loads = load::prepare(job)?;
+    let progress = Progress::new(talk, job.parts.len(), job.parts.iter().map(|p| p.size).sum());
+    let queue = Arc::new(Queue::new(job.parts.len()));
+    load::start(loads.clone(), client, &queue, &progress);
+    let target = Target::new(job.tree);
+    let unpackers = Unpackers::new(job.parts, &target, &queue, &progress);
+    std::thread::scope(|scope| {
+        for _ in 0..unpack::threads() {
+            scope.spawn(|| unpackers.work());
+        }
+    });
+    // The loaders are not waited for: one may hang on a silent server for as long as the stall timeout lasts.
+    progress.end();
+    if let Some(failure) = queue.failure() {
+        return Err(failure);
+    }
+    let unpacked = unpackers.finish()?;
+    if !job.keep {
+        load::remove(&loads);
+    }
+    Ok(unpacked)
+}
+
+/// The name under which a part is loaded: one plain component, since an index is not to be trusted with paths.
+fn plain_name(part: &Part) -> Result<&str, Failure> {
+    let plain = crate::archive::guard::name(part.file.as_bytes());
+    if plain.as_deref() == Ok(part.file.as_str()) && !part.file.contains('/') {
+        return Ok(&part.file);
+    }
+    let shown = crate::archive::guard::printable(part.file.as_bytes());
+    Err(Failure::new(Exit::BadBytes, format!("{} has {shown} for a file name, which is refused", part.name)))
+}

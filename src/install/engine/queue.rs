@@ -1,0 +1,132 @@
+//! What is to be unpacked next, and whether anything failed: the one thing that all threads share.
+
+use crate::archive::zip::Zip;
+use crate::failure::Failure;
+use std::collections::BinaryHeap;
+use std::fs::File;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+
+/// A piece of work for one thread.
+pub enum Work {
+    /// An archive that has arrived: to be judged and split up.
+    Open {
+        /// The place of its part in the job.
+        part: usize,
+        /// The file, open, so that it stays even if its name goes.
+        file: File,
+    },
+    /// Some members of an archive.
+    Members {
+        /// The archive.
+        zip: Arc<Zip>,
+        /// Which.
+        members: Vec<usize>,
+        /// Their bytes, unpacked.
+        bytes: u64,
+    },
+}
+
+impl Work {
+    /// Archives first, since they bring work; then the largest, so that none is left for the end.
+    fn rank(&self) -> u64 {
+        match self {
+            Self::Open { .. } => u64::MAX,
+            Self::Members { bytes, .. } => *bytes,
+        }
+    }
+}
+
+impl Ord for Work {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.rank().cmp(&other.rank())
+    }
+}
+
+impl PartialOrd for Work {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Work {
+    fn eq(&self, other: &Self) -> bool {
+        self.rank() == other.rank()
+    }
+}
+
+impl Eq for Work {}
+
+/// The work, waited for by the unpackers and brought by the loaders and by the opening of archives.
+pub struct Queue {
+    state: Mutex<State>,
+    changed: Condvar,
+    stopped: AtomicBool,
+}
+
+struct State {
+    work: BinaryHeap<Work>,
+    /// Archives that have not been split up yet.
+    unopened: usize,
+    failure: Option<Failure>,
+}
+
+impl Queue {
+    /// A queue that ends after so many archives.
+    pub fn new(archives: usize) -> Self {
+        let state = State { work: BinaryHeap::new(), unopened: archives, failure: None };
+        Self { state: Mutex::new(state), changed: Condvar::new(), stopped: AtomicBool::new(false) }
+    }
+
+    /// An archive has arrived.
+    pub fn arrived(&self, part: usize, file: File) {
+        self.state().work.push(Work::Open { part, file });
+        self.changed.notify_one();
+    }
+
+    /// An archive has been split up.
+    pub fn opened(&self, work: Vec<Work>) {
+        let mut state = self.state();
+        state.work.extend(work);
+        state.unopened -= 1;
+        self.changed.notify_all();
+    }
+
+    /// The first failure stops everything; those after it are its consequences.
+    pub fn fail(&self, failure: Failure) {
+        self.state().failure.get_or_insert(failure);
+        self.stopped.store(true, Ordering::Relaxed);
+        self.changed.notify_all();
+    }
+
+    /// Whether to stop.
+    pub fn stopped(&self) -> bool {
+        self.stopped.load(Ordering::Relaxed)
+    }
+
+    /// Waits for work; `None`: there will be none.
+    pub fn next(&self) -> Option<Work> {
+        let mut state = self.state();
+        loop {
+            if state.failure.is_some() {
+                return None;
+            }
+            if let Some(work) = state.work.pop() {
+                return Some(work);
+            }
+            if state.unopened == 0 {
+                return None;
+            }
+            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    /// The first failure.
+    pub fn failure(&self) -> Option<Failure> {
+        self.state().failure.clone()
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
