@@ -2,4 +2,7 @@
 #![cfg(test)]
 #![expect(clippy::disallowed_methods, reason = "tests start programs and read what tests/run hands over")]
 
+mod choosing;
+mod environment;
 mod installer;
+mod sandbox;
