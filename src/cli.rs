@@ -49,6 +49,7 @@ pub enum Command {
     Env(command::env::Args),
     Link(command::link::Args),
     Unlink(command::unlink::Args),
+    Init(command::init::Args),
     Rehash(command::rehash::Args),
     #[command(hide = true)]
     Hook(command::hook::Args),
@@ -68,6 +69,7 @@ impl Command {
             Self::Env(args) => args.run(context, json),
             Self::Link(args) => args.run(context),
             Self::Unlink(args) => args.run(context),
+            Self::Init(args) => args.run(context),
             Self::Rehash(args) => args.run(context),
             Self::Hook(args) => args.run(context),
         }

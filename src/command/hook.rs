@@ -2,7 +2,7 @@
 
 use crate::command::{Context, Outcome};
 use crate::failure::Failure;
-use crate::shell;
+use crate::shell::{self, Dialect};
 use clap::Args as Arguments;
 use cudaup_core::activate::{Entered, Scope, activate, newcomer, shims_last};
 use cudaup_core::environment::{Change, changes, is_intact, leave};
@@ -27,16 +27,23 @@ pub struct Steps {
     pub yields: bool,
 }
 
+impl Steps {
+    /// The steps as text for a shell.
+    pub fn render(&self, dialect: &Dialect) -> Vec<u8> {
+        let mut text = dialect.render(&self.changes);
+        if self.yields {
+            text.extend_from_slice(&dialect.keep("_cudaup_yield", "1"));
+        }
+        text
+    }
+}
+
 impl Args {
     /// Runs the command.
     pub fn run(&self, context: &Context) -> Result<Outcome, Failure> {
         let dialect = shell::dialect(&self.shell)?;
         let steps = if self.mend { mend(context) } else { enter(context, true) };
-        let mut text = dialect.render(&steps.changes)?;
-        if steps.yields {
-            text.extend_from_slice(dialect.yields().as_bytes());
-        }
-        Ok(Outcome::Bytes(text))
+        Ok(Outcome::Bytes(steps.render(dialect)))
     }
 }
 

@@ -143,10 +143,10 @@ fn this_shell(context: &Context, version: &str) -> Result<Outcome, Failure> {
                 .hint("cudaup init")
                 .hint(format!("export CUDAUP_VERSION={version}   (shims and exec go by it)")));
         }
-        None => shell::of_parent(&context.host)?,
+        None => shell::parent::of_parent(&context.host, |_| true)?,
     };
     context.talk.say(&format!("CUDA {version} in this shell only; to end that: unset CUDAUP_VERSION"));
-    Ok(Outcome::Bytes(dialect.render(&[("CUDAUP_VERSION".into(), Some(version.into()))])?))
+    Ok(Outcome::Bytes(dialect.render(&[("CUDAUP_VERSION".into(), Some(version.into()))])))
 }
 
 /// Writes the request into a file, keeping what else stands there.
