@@ -126,7 +126,7 @@ fn from_nothing_to_a_toolkit() {
     assert!(out.starts_with("installed in ") && out.contains("~/.cudaup/toolkits/13.0.3"), "{out}");
     assert!(out.ends_with("13.0.3 is your default now\nnext: cudaup use 13.0.3 (this project)\n"), "{out}");
     assert!(err.contains("13.0.3, minimal profile, from pypi: 6 parts, "), "{err}");
-    let output = run(&mut place.command(place.toolkit().join("bin/nvcc").to_str().unwrap()).arg("--version"));
+    let output = run(place.command(place.toolkit().join("bin/nvcc").to_str().unwrap()).arg("--version"));
     assert!(text(&output.stdout).contains("V13.0.88"));
 
     let again = run(&mut place.cudaup(&["install", "13", "--json"]));
