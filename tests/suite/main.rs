@@ -4,5 +4,10 @@
 
 mod choosing;
 mod environment;
+#[path = "../../src/source/pypi/fake.rs"]
+#[expect(dead_code, reason = "the unit tests use more of it")]
+mod fake;
+mod install;
 mod installer;
+mod net;
 mod sandbox;
