@@ -1,23 +1,17 @@
 //! exec, env, the hook and the shims: the same environment from all four, and the tool started by its real path.
 
 use crate::sandbox::{Said, Sandbox, said, variables};
+use std::collections::BTreeMap;
 use std::fs;
-use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
 use std::process::Command;
 
 /// Variables that a shell sets by itself, and the exact version that exec and shims hand on.
-const NOT_COMPARED: [&[u8]; 6] = [b"_", b"SHLVL", b"OLDPWD", b"PWD", b"CUDAUP_VERSION", b"PATH"];
+const NOT_COMPARED: [&[u8]; 5] = [b"_", b"SHLVL", b"OLDPWD", b"PWD", b"CUDAUP_VERSION"];
 
-type Variables = Vec<(Vec<u8>, Vec<u8>)>;
-
-fn without(all: &[u8]) -> Variables {
-    variables(all).into_iter().filter(|(name, _)| !NOT_COMPARED.contains(&name.as_slice())).collect()
-}
-
-fn path_of(all: &[u8], shims: &Path) -> Vec<Vec<u8>> {
-    let path = variables(all).into_iter().find(|(name, _)| name == b"PATH").unwrap().1;
-    path.split(|b| *b == b':').filter(|e| *e != shims.as_os_str().as_bytes()).map(<[u8]>::to_vec).collect()
+fn compared(all: &[u8]) -> BTreeMap<String, String> {
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    let all = variables(all).into_iter().filter(|(name, _)| !NOT_COMPARED.contains(&name.as_slice()));
+    all.map(|(name, value)| (text(name), text(value))).collect()
 }
 
 /// The environment as exec, env, hook and shim make it, each printed by a child.
@@ -33,11 +27,8 @@ fn four_ways(at: &Sandbox, directory: &str, set: impl Fn(&mut Command)) -> Vec<(
     exec.args(["exec", "--", "/usr/bin/env", "-0"]);
     let eval = |text: &str| {
         let mut shell = at.command("/bin/bash", directory);
-        shell.args([
-            "--norc",
-            "-c",
-            &format!("eval \"$('{}' {text})\"; exec /usr/bin/env -0", cudaup.display()),
-        ]);
+        let script = format!(r#"eval "$("$0" {text})"; exec /usr/bin/env -0"#);
+        shell.args(["--norc", "-c", &script]).arg(&cudaup);
         shell
     };
     let mut shim = at.command(at.home().join("shims/nvcc"), directory);
@@ -58,34 +49,31 @@ fn hook_env_exec_and_shim_make_the_same_environment() {
     at.write("p/.cuda-version", "12.4\nhost_compiler = g++-12\n");
     assert_eq!(at.cudaup("p", &["rehash"]).code, Some(0));
     let old = at.path("usr/local/cuda-11.8");
+    // The shims are at the end of PATH, where an active hook has them.
+    let shims = at.home().join("shims");
     let set = |command: &mut Command| {
-        let old = old.display();
-        command.env("PATH", format!("/usr/bin:{old}/bin:/bin:{old}/nsight-systems"));
+        let (old, shims) = (old.display(), shims.display());
+        command.env("PATH", format!("/usr/bin:{old}/bin:/bin:{old}/nsight-systems:{shims}"));
         command.env("CUDA_HOME", old.to_string()).env("LD_LIBRARY_PATH", format!("{old}/lib64:/mine:"));
         command.env("CPATH", "").env("LIBRARY_PATH", format!("{old}/lib64/stubs"));
     };
-    let ways = four_ways(&at, "p", set);
-    let shims = at.home().join("shims");
+    let ways: Vec<_> =
+        four_ways(&at, "p", set).into_iter().map(|(name, all)| (name, compared(&all))).collect();
     let (first, rest) = ways.split_first().unwrap();
     for (name, other) in rest {
-        assert_eq!(without(other), without(&first.1), "{name} and {}", first.0);
-        assert_eq!(path_of(other, &shims), path_of(&first.1, &shims), "{name}");
+        let differs: Vec<_> = other.iter().filter(|(n, v)| first.1.get(*n) != Some(*v)).collect();
+        assert_eq!(differs, [], "{name} and {}", first.0);
+        assert_eq!(other.len(), first.1.len(), "{name}");
     }
-    let path: Vec<_> = path_of(&first.1, &shims);
-    assert_eq!(path, [root.join("bin").as_os_str().as_bytes(), b"/usr/bin", b"/bin"]);
-    let value = |name: &[u8]| without(&first.1).into_iter().find(|(n, _)| n == name).unwrap().1;
-    let text = |name: &[u8]| String::from_utf8(value(name)).unwrap();
-    let root = root.display();
-    assert_eq!(text(b"LD_LIBRARY_PATH"), format!("{root}/lib64:{root}/extras/CUPTI/lib64:/mine:"));
-    assert_eq!(text(b"LIBRARY_PATH"), format!("{root}/lib64:{root}/lib64/stubs"));
-    assert_eq!(text(b"CPATH"), format!("{root}/include"));
-    assert_eq!(
-        (text(b"CUDAHOSTCXX"), text(b"NVCC_PREPEND_FLAGS")),
-        ("g++-12".into(), "-ccbin g++-12".into())
-    );
-    for name in [&b"CUDA_HOME"[..], b"CUDA_PATH", b"CUDA_ROOT", b"CUDAToolkit_ROOT", b"CUDA_TOOLKIT_ROOT_DIR"]
-    {
-        assert_eq!(text(name), root.to_string());
+    let value = |name: &str| first.1[name].as_str();
+    let (root, shims) = (root.display(), shims.display());
+    assert_eq!(value("PATH"), format!("{root}/bin:/usr/bin:/bin:{shims}"));
+    assert_eq!(value("LD_LIBRARY_PATH"), format!("{root}/lib64:{root}/extras/CUPTI/lib64:/mine:"));
+    assert_eq!(value("LIBRARY_PATH"), format!("{root}/lib64:{root}/lib64/stubs"));
+    assert_eq!(value("CPATH"), format!("{root}/include"));
+    assert_eq!((value("CUDAHOSTCXX"), value("NVCC_PREPEND_FLAGS")), ("g++-12", "-ccbin g++-12"));
+    for name in ["CUDA_HOME", "CUDA_PATH", "CUDA_ROOT", "CUDAToolkit_ROOT", "CUDA_TOOLKIT_ROOT_DIR"] {
+        assert_eq!(value(name), root.to_string());
     }
 }
 
