@@ -38,7 +38,6 @@ pub enum When {
 
 /// The commands; the help of each stands with its arguments.
 #[derive(Debug, Subcommand)]
-#[expect(missing_docs, reason = "the help of each command stands with its arguments")]
 pub enum Command {
     Install(command::install::Args),
     Uninstall(command::uninstall::Args),

@@ -61,7 +61,7 @@ pub fn enter(context: &Context, say: bool) -> Steps {
         }
         if let Entered::Refused(refusal) = &activation.entered {
             context.talk.say(&format!("cudaup: {refusal}"));
-            for next in refusal.tries().first() {
+            if let Some(next) = refusal.tries().first() {
                 context.talk.say(&format!("try: {next}"));
             }
         }

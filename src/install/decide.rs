@@ -72,7 +72,7 @@ pub fn first(order: &Order, facts: &Facts, home: &Path) -> Result<First, Failure
     }
     match (&present.kind, &facts.receipt) {
         (Kind::Managed, Some(receipt)) => match absent(&order.wish, receipt, present.identity.version) {
-            Some(absent) => Err(too_little(present, receipt, &absent)),
+            Some(absent) => Err(too_little(present, receipt, &absent, &order.wish)),
             None => Ok(First::Present(present.clone())),
         },
         (Kind::Managed, None) => Ok(First::Present(present.clone())),
@@ -94,16 +94,29 @@ fn absent(wish: &Wish, receipt: &Receipt, version: Version) -> Option<String> {
     profile.filter(|p| installed.is_none_or(|i| i < *p)).map(|p| format!("the {p} profile"))
 }
 
-fn too_little(present: &Toolkit, receipt: &Receipt, absent: &str) -> Failure {
+fn too_little(present: &Toolkit, receipt: &Receipt, absent: &str, wish: &Wish) -> Failure {
     let version = present.identity.version;
-    let amount = if Profile::parse(&receipt.profile).is_some() {
-        format!("the {} profile", receipt.profile)
-    } else {
-        receipt.profile.clone()
+    let amount = match Profile::parse(&receipt.profile) {
+        Some(profile) => format!("the {profile} profile"),
+        None => receipt.profile.clone(),
     };
-    Failure::failed(format!("{version} is installed with {amount}, without {absent}")).hint(format!(
-        "cudaup uninstall {version} --force && cudaup install {version} with the options that you gave"
-    ))
+    let again = format!("cudaup uninstall {version} --force && cudaup install {version}{}", options(wish));
+    Failure::failed(format!("{version} is installed with {amount}, without {absent}")).hint(again)
+}
+
+/// A wish as the command line takes it.
+fn options(wish: &Wish) -> String {
+    let mut options = String::new();
+    if wish.profile != Profile::Chosen {
+        options.push_str(" --profile ");
+        options.push_str(&wish.profile.to_string());
+    }
+    let names: Vec<&str> = wish.components.iter().map(|c| c.name).collect();
+    if !names.is_empty() {
+        options.push_str(" --components ");
+        options.push_str(&names.join(","));
+    }
+    options
 }
 
 /// Whether the plan can be carried out in the room there is.

@@ -135,6 +135,22 @@ fn a_second_time_nothing_is_asked() {
 }
 
 #[test]
+fn an_upgrade_puts_the_newer_one_beside_the_older() {
+    let mut index = FakeIndex::usual();
+    index.toolkit("13.0.2", CLOSURE);
+    index.publish(Form::Html);
+    let machine = Machine::new(index);
+    assert_eq!(machine.installed(&order("13.0.2")).receipt.version, "13.0.2");
+    assert!(
+        matches!(machine.run(&order("13.0")).unwrap(), Answer::Present(t) if t.root == machine.home.toolkit("13.0.2"))
+    );
+    let newer = machine.installed(&Order { upgrade: true, ..order("13.0") });
+    assert_eq!((newer.receipt.version.as_str(), newer.default), ("13.0.3", false));
+    assert!(newer.receipt.parts.iter().all(|p| p.size > 0), "the server said what the page does not");
+    assert_eq!(names(&machine.home.toolkits()).len(), 2);
+}
+
+#[test]
 fn the_proof_is_part_of_it() {
     let machine = Machine::new(FakeIndex::usual());
     let done = machine.installed(&Order { verify: true, ..order("13.0") });

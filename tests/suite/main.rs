@@ -2,4 +2,12 @@
 #![cfg(test)]
 #![expect(clippy::disallowed_methods, reason = "tests start programs and read what tests/run hands over")]
 
+mod choosing;
+mod environment;
+#[path = "../../src/source/pypi/fake.rs"]
+#[expect(dead_code, reason = "the unit tests use more of it")]
+mod fake;
+mod install;
 mod installer;
+mod net;
+mod sandbox;
