@@ -69,7 +69,8 @@ fn context(host: Host, talk: Talk) -> Result<Context, Failure> {
             .hint("export CUDAUP_HOME=/some/directory/.cudaup")
     })?;
     let vars = host.vars.iter().cloned().collect();
-    Ok(Context { vars, disk: RealDisk::new(host.sysroot.clone()), home: Home::new(home), talk, host })
+    let home = Home::new(home);
+    Ok(Context { vars, disk: RealDisk::new(host.sysroot.clone(), &home), home, talk, host })
 }
 
 fn colored(when: When, host: &Host, terminal: bool) -> bool {

@@ -38,7 +38,7 @@ fn main() -> ExitCode {
         );
     };
     let sysroot = vars.get("CUDAUP_SYSROOT").filter(|v| !v.is_empty()).map(PathBuf::from);
-    let disk = RealDisk::new(sysroot);
+    let disk = RealDisk::new(sysroot, &home);
     let cwd = read::working_directory(vars.get("PWD"));
     let world = World { vars: &vars, cwd: cwd.as_deref(), home: &home, disk: &disk };
     match choose(&world, &tool) {

@@ -6,7 +6,10 @@ use crate::shell::{self, Dialect};
 use clap::Args as Arguments;
 use cudaup_core::activate::{Entered, Scope, activate, newcomer, shims_last};
 use cudaup_core::environment::{Change, changes, is_intact, leave};
+use cudaup_core::refusal::Refusal;
 use cudaup_core::resolve::World;
+use cudaup_core::state;
+use std::ffi::OsStr;
 use std::path::Path;
 
 /// Print what this shell has to change (for the hooks).
@@ -25,6 +28,8 @@ pub struct Steps {
     pub changes: Vec<Change>,
     /// Whether the hook lets go until the directory or a version file changes.
     pub yields: bool,
+    /// What this shell has been told, where that grew.
+    pub told: Option<String>,
 }
 
 impl Steps {
@@ -33,6 +38,9 @@ impl Steps {
         let mut text = dialect.render(&self.changes);
         if self.yields {
             text.extend_from_slice(&dialect.keep("_cudaup_yield", "1"));
+        }
+        if let Some(told) = &self.told {
+            text.extend_from_slice(&dialect.keep("_cudaup_told", told));
         }
         text
     }
@@ -55,18 +63,29 @@ pub fn enter(context: &Context, say: bool) -> Steps {
     }
     let world = World { vars: &base, ..context.world() };
     let activation = activate(&world, None, Scope::Asked);
-    if say {
-        for note in &activation.notes {
-            context.talk.say(&format!("cudaup: {note}"));
-        }
-        if let Entered::Refused(refusal) = &activation.entered {
-            context.talk.say(&format!("cudaup: {refusal}"));
-            if let Some(next) = refusal.tries().first() {
-                context.talk.say(&format!("try: {next}"));
-            }
-        }
+    for note in activation.notes.iter().filter(|_| say) {
+        context.talk.say(&format!("cudaup: {note}"));
     }
-    Steps { changes: changes(&context.vars, &activation.vars), yields: false }
+    let told = match &activation.entered {
+        Entered::Refused(refusal) => tell(context, refusal),
+        _ => None,
+    };
+    Steps { changes: changes(&context.vars, &activation.vars), yields: false, told }
+}
+
+/// Says why a request cannot be met, once in each shell. Returns what the shell has been told, where that grew.
+fn tell(context: &Context, refusal: &Refusal) -> Option<String> {
+    let text = refusal.to_string();
+    let mark = format!("{:x}", state::hash(Some(OsStr::new(&text))));
+    let before = context.host.text("_CUDAUP_TOLD").unwrap_or_default();
+    if before.split(' ').any(|m| m == mark) {
+        return None;
+    }
+    context.talk.say(&format!("cudaup: {text}"));
+    if let Some(next) = refusal.tries().first() {
+        context.talk.say(&format!("try: {next}"));
+    }
+    Some(format!("{before} {mark}").trim_start().to_owned())
 }
 
 /// Puts back what was lost of ours; lets go where another hand brought a toolkit of its own.
@@ -78,14 +97,14 @@ fn mend(context: &Context) -> Steps {
         context.talk.say(&format!(
             "cudaup: {newer} came into this shell and is left in charge until the directory or its version file changes"
         ));
-        return Steps { changes: changes(&context.vars, &left.vars), yields: true };
+        return Steps { changes: changes(&context.vars, &left.vars), yields: true, told: None };
     }
     let there = state.root.is_empty() || Path::new(&state.root).is_dir();
     if !there {
         return enter(context, true);
     }
     if is_intact(&context.vars, &state) {
-        Steps { changes: Vec::new(), yields: false }
+        Steps { changes: Vec::new(), yields: false, told: None }
     } else {
         enter(context, false)
     }

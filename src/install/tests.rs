@@ -43,7 +43,7 @@ impl Machine {
             program: None,
             terminal: Terminals { stdin: false, stdout: false, stderr: false },
         };
-        let disk = RealDisk::new(host.sysroot.clone());
+        let disk = RealDisk::new(host.sysroot.clone(), &Home::new(home.clone()));
         Self { root, index, host, home: Home::new(home), disk }
     }
 

@@ -38,7 +38,7 @@ fn context(root: &Path, index: &str) -> Context {
     };
     Context {
         vars: host.vars.iter().cloned().collect(),
-        disk: RealDisk::new(host.sysroot.clone()),
+        disk: RealDisk::new(host.sysroot.clone(), &Home::new(root.join(".cudaup"))),
         home: Home::new(root.join(".cudaup")),
         talk: Talk { quiet: true, ..Talk::default() },
         host,
