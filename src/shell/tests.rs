@@ -144,7 +144,8 @@ proptest! {
                 values.iter().enumerate().map(|(i, v)| (name(i), Some(OsString::from_vec(v.clone())))).collect();
             let seen = environment(&how, "C.UTF-8", &dialect.render(&changes));
             for (i, wanted) in values.iter().enumerate() {
-                prop_assert_eq!(value(&seen, &name(i)).as_ref(), Some(wanted), "{:?}", how);
+                let got = value(&seen, &name(i));
+                prop_assert_eq!(got.as_ref(), Some(wanted), "{:?}", how);
             }
         }
     }
