@@ -16,7 +16,7 @@ const OWN_DEFAULT: &str = "what holds wherever no directory says otherwise is th
 const PART_OF_USE: &str = "it is an option of `use`";
 const A_NAME: &str = "a name is given to a toolkit's directory";
 const TWO_QUESTIONS: &str = "ask whether this shell runs what it should, or what there is to install";
-const NEWEST: (&str, &[OsString]) = ("install --upgrade --dry-run latest", &[]);
+const NEWEST: (&str, &[OsString]) = ("list --remote", &[]);
 const WHAT_APPLIES: &str = "ask which toolkit applies here, and what typing nvcc runs";
 const UPDATE_BY_SCRIPT: &str =
     "cudaup cannot update itself yet: fetch the newer source and run its ./install.sh again";
@@ -34,7 +34,10 @@ type Answer = fn(&str, &[OsString]) -> Habit;
 /// The first word of a command line, and what the whole line means.
 const HABITS: &[(&[&str], Answer)] = &[
     (&["ls", "versions"], |_, rest| means(&["list"], rest)),
-    (&["ls-remote", "list-remote", "list-all", "search", "available"], remote),
+    (&["ls-remote", "list-remote", "list-all", "search", "available"], |_, rest| {
+        let releases: Vec<_> = rest.iter().filter(|arg| is_request(arg)).cloned().collect();
+        means(&["list", "--remote"], &releases)
+    }),
     (&["run", "x", "exec"], run),
     (&["switch", "pin"], |_, rest| means(&["use"], rest)),
     (&["use"], choose),
@@ -80,12 +83,6 @@ fn command_at(args: &[OsString]) -> Option<usize> {
         value = arg == "--color";
         word
     })
-}
-
-fn remote(word: &str, rest: &[OsString]) -> Habit {
-    const WHY: &str = "ask for the newest that fits, and what it would load";
-    let versions: Vec<_> = rest.iter().filter(|arg| is_request(arg)).cloned().collect();
-    no(word, WHY, &[if versions.is_empty() { NEWEST } else { ("install --upgrade --dry-run", &versions) }])
 }
 
 fn run(word: &str, rest: &[OsString]) -> Habit {
