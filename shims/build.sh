@@ -12,9 +12,9 @@ target=$(rustc -vV | sed -n 's/^host: //p')
 unset CARGO_ENCODED_RUSTFLAGS CARGO_TARGET_DIR CARGO_BUILD_TARGET
 RUSTFLAGS='-C target-feature=+crt-static -C relocation-model=static'
 export RUSTFLAGS
-cargo build --release --locked --package cudaup-shim --target "$target" --target-dir target-shim >&2
+cargo build --profile shim --locked --package cudaup-shim --target "$target" --target-dir target-shim >&2
 
-shim=$root/target-shim/$target/release/cudaup-shim
+shim=$root/target-shim/$target/shim/cudaup-shim
 # Flags that did not arrive would be noticed by nobody: it would start all the same, only later.
 if command -v readelf >/dev/null; then
     headers=$(LC_ALL=C readelf --program-headers --wide "$shim")

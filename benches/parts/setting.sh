@@ -44,6 +44,6 @@ lay_home() {
     mkdir -p "$home/bin"
     cp "$cudaup" "$(dirname "$cudaup")/cudaup-shim" "$home/bin/"
     # A home of this form may be refused one day: better here than in the figures.
-    "$home/bin/cudaup" rehash || die 'cudaup rehash failed: the home laid out here is not what it takes'
+    "$home/bin/cudaup" rehash >/dev/null || die 'cudaup rehash failed: the home laid out here is not what it takes'
     [ -x "$home/shims/nvcc" ] || die 'cudaup rehash made no shim for nvcc'
 }

@@ -98,9 +98,9 @@ fn unpack(dir: &Path, bytes: &[u8], limit: Option<u64>) -> Result<(), Error> {
         claims.claim(&m.path, &m.kind, print).map_err(|why| zip.refuse(m.name.as_bytes(), why))?;
     }
     let target = Target::new(&dir.join("tree"));
-    for m in zip.members().iter().filter(|m| m.kind != Kind::Link) {
-        zip.unpack(m, &target, &mut [0; 1000], &|_| true)?;
-    }
+    let others = |index: &usize| zip.members()[*index].kind != Kind::Link;
+    let indices: Vec<usize> = (0..zip.members().len()).filter(others).collect();
+    zip.unpack(&indices, &target, &mut [0; 1000], &|_| true)?;
     for m in zip.members().iter().filter(|m| m.kind == Kind::Link) {
         target.link(&m.path, &zip.link_target(m)?).map_err(Error::Disk)?;
     }

@@ -19,6 +19,9 @@ const DIRECTORY: u64 = 16 << 20;
 const RATIO: u64 = 100;
 const SPARE: u64 = 64 << 20;
 
+/// How much a window reads ahead.
+const AHEAD: usize = 128 << 10;
+
 /// An open archive all of whose entries have been judged.
 pub struct Zip {
     archive: ZipArchive<Window>,
@@ -56,9 +59,10 @@ impl Zip {
     ) -> Result<Self, Error> {
         let whole = |why: String| Error::Archive { archive: name.to_owned(), why };
         let length = file.metadata().map_err(|e| whole(crate::failure::plain_io(&e)))?.len();
-        let window = Window { file: Arc::new(file), at: 0, length, left: u64::MAX };
-        let archive = ZipArchive::new(Window { left: DIRECTORY, ..window.clone() })
-            .map_err(|e| whole(lower(&e.to_string())))?;
+        let window = Window::new(file, length);
+        let mut limited = window.clone();
+        limited.left = DIRECTORY;
+        let archive = ZipArchive::new(limited).map_err(|e| whole(lower(&e.to_string())))?;
         if archive.has_duplicate_names() {
             return Err(whole("it holds the same name twice".to_owned()));
         }
@@ -101,20 +105,35 @@ impl Zip {
         Error::Entry { archive: self.name.clone(), entry: guard::printable(entry), why }
     }
 
-    /// Writes a file member or a directory. `seen` is told the bytes written since it was last told, and says whether
-    /// to go on.
+    /// Writes file members and directories, best in the order in which they lie in the archive. `seen` is told the
+    /// bytes written since it was last told, and says whether to go on.
     pub fn unpack(
         &self,
-        member: &Member,
+        members: &[usize],
         target: &Target,
         buffer: &mut [u8],
         seen: &dyn Fn(u64) -> bool,
     ) -> Result<(), Error> {
-        if member.kind == Kind::Directory {
-            return target.directory(&member.path).map_err(Error::Disk);
-        }
         let mut window = self.window.clone();
-        let mut reader = self.reader(member, &mut window)?;
+        for member in members.iter().filter_map(|index| self.members.get(*index)) {
+            if member.kind == Kind::Directory {
+                target.directory(&member.path).map_err(Error::Disk)?;
+            } else {
+                self.unpack_file(member, &mut window, target, buffer, seen)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn unpack_file(
+        &self,
+        member: &Member,
+        window: &mut Window,
+        target: &Target,
+        buffer: &mut [u8],
+        seen: &dyn Fn(u64) -> bool,
+    ) -> Result<(), Error> {
+        let mut reader = self.reader(member, window)?;
         let mut file = target.file(&member.path, &member.kind).map_err(Error::Disk)?;
         let mut written = 0_u64;
         loop {
@@ -209,19 +228,64 @@ fn lower(text: &str) -> String {
     letters.next().map_or_else(String::new, |first| first.to_lowercase().chain(letters).collect())
 }
 
-/// A place in a file that other threads read at other places.
-#[derive(Clone, Debug)]
+/// A place in a file that other threads read at other places, read ahead in large pieces: the directory and small
+/// members are made of many small ones.
+#[derive(Debug)]
 struct Window {
     file: Arc<File>,
     at: u64,
     length: u64,
     /// Bytes that may still be read.
     left: u64,
+    ahead: Vec<u8>,
+    /// Where in the file the bytes read ahead are from.
+    ahead_at: u64,
+}
+
+impl Window {
+    fn new(file: File, length: u64) -> Self {
+        Self { file: Arc::new(file), at: 0, length, left: u64::MAX, ahead: Vec::new(), ahead_at: 0 }
+    }
+
+    /// The bytes read ahead from here on.
+    fn ready(&self) -> &[u8] {
+        let skipped = self.at.checked_sub(self.ahead_at).and_then(|n| usize::try_from(n).ok());
+        skipped.and_then(|n| self.ahead.get(n..)).unwrap_or_default()
+    }
+
+    fn read_ahead(&mut self) -> io::Result<()> {
+        self.ahead.resize(AHEAD, 0);
+        let count = self.file.read_at(&mut self.ahead, self.at);
+        self.ahead.truncate(*count.as_ref().unwrap_or(&0));
+        self.ahead_at = self.at;
+        count.map(drop)
+    }
+}
+
+/// Another place in the same file, with nothing read ahead and nothing forbidden.
+impl Clone for Window {
+    fn clone(&self) -> Self {
+        Self {
+            file: Arc::clone(&self.file),
+            at: 0,
+            length: self.length,
+            left: u64::MAX,
+            ahead: Vec::new(),
+            ahead_at: 0,
+        }
+    }
 }
 
 impl Read for Window {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let count = self.file.read_at(buffer, self.at)?;
+        if self.ready().is_empty() {
+            self.read_ahead()?;
+        }
+        let ready = self.ready();
+        let count = ready.len().min(buffer.len());
+        if let (Some(to), Some(from)) = (buffer.get_mut(..count), ready.get(..count)) {
+            to.copy_from_slice(from);
+        }
         self.at += count as u64;
         self.left = self
             .left

@@ -16,6 +16,7 @@ const OWN_DEFAULT: &str = "what holds wherever no directory says otherwise is th
 const PART_OF_USE: &str = "it is an option of `use`";
 const A_NAME: &str = "a name is given to a toolkit's directory";
 const TWO_QUESTIONS: &str = "ask whether this shell runs what it should, or what there is to install";
+const NEWEST: (&str, &[OsString]) = ("list --remote", &[]);
 const WHAT_APPLIES: &str = "ask which toolkit applies here, and what typing nvcc runs";
 const UPDATE_BY_SCRIPT: &str =
     "cudaup cannot update itself yet: fetch the newer source and run its ./install.sh again";
@@ -34,7 +35,8 @@ type Answer = fn(&str, &[OsString]) -> Habit;
 const HABITS: &[(&[&str], Answer)] = &[
     (&["ls", "versions"], |_, rest| means(&["list"], rest)),
     (&["ls-remote", "list-remote", "list-all", "search", "available"], |_, rest| {
-        means(&["list", "--remote"], rest)
+        let releases: Vec<_> = rest.iter().filter(|arg| is_request(arg)).cloned().collect();
+        means(&["list", "--remote"], &releases)
     }),
     (&["run", "x", "exec"], run),
     (&["switch", "pin"], |_, rest| means(&["use"], rest)),
@@ -50,7 +52,7 @@ const HABITS: &[(&[&str], Answer)] = &[
     (&["remove"], remove),
     (&["update", "upgrade"], update),
     (&["show", "status", "version"], |_, rest| means(&["current"], &flags(rest))),
-    (&["check"], |word, _| no(word, TWO_QUESTIONS, &[("current --check", &[]), ("list --remote", &[])])),
+    (&["check"], |word, _| no(word, TWO_QUESTIONS, &[("current --check", &[]), NEWEST])),
     (&["doctor"], |word, _| no(word, WHAT_APPLIES, &[("current -v", &[]), ("which nvcc", &[])])),
     (&["clean", "cache", "prune"], |_, _| Habit::Says(NOTHING_TO_CLEAN.into())),
     (&["where", "prefix"], place),

@@ -1,20 +1,31 @@
 //! `cudaup list`: the toolkits at hand.
 
 use crate::command::{Context, Outcome};
-use crate::failure::Failure;
+use crate::failure::{Exit, Failure};
+use crate::source::pypi;
+use crate::source::reach::reach;
 use crate::toolkit::receipt::Receipt;
 use crate::ui::view::{Style, View, size, table};
 use clap::Args as Arguments;
 use cudaup_core::identity::{Identity, Tree};
 use cudaup_core::inventory::{self, Found, Kind};
 use cudaup_core::refusal::Rule;
+use cudaup_core::request::Request;
 use cudaup_core::resolve::{default_settings, resolve};
+use cudaup_core::version::Version;
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
 /// List the toolkits at hand: installed, linked, and the machine's own.
 #[derive(Debug, Arguments)]
-pub struct Args {}
+pub struct Args {
+    /// List the releases that can be installed instead
+    #[arg(long)]
+    remote: bool,
+    /// Only these releases: 13, 13.0
+    #[arg(requires = "remote")]
+    release: Option<String>,
+}
 
 struct Row {
     version: String,
@@ -34,6 +45,9 @@ struct List {
 impl Args {
     /// Runs the command.
     pub fn run(&self, context: &Context) -> Result<Outcome, Failure> {
+        if self.remote {
+            return remote(context, self.release.as_deref());
+        }
         let world = context.world();
         let chosen = resolve(&world, None);
         let mut rows: Vec<Row> = inventory::managed(&context.home, &context.disk)
@@ -70,6 +84,54 @@ impl Args {
             Err(refusal) => context.talk.say(&format!("warning: {refusal}")),
         }
         Ok(Outcome::View(Box::new(List { rows })))
+    }
+}
+
+struct Remote {
+    releases: Vec<(Version, bool)>,
+}
+
+/// The releases that the package index has with their compiler.
+fn remote(context: &Context, only: Option<&str>) -> Result<Outcome, Failure> {
+    let only = match only.map(|text| context.request(text)).transpose()? {
+        Some(Request::Version(version)) => Some(version),
+        None | Some(Request::Latest) => None,
+        Some(request) => {
+            return Err(Failure::new(Exit::Usage, format!("`{request}` is no release"))
+                .hint("cudaup list --remote 13"));
+        }
+    };
+    let reach = reach(&context.host, context.home.path())?;
+    let index = pypi::Index { client: &reach.client, indexes: &reach.indexes };
+    let here: Vec<Version> =
+        inventory::managed(&context.home, &context.disk).iter().map(|t| t.identity.version).collect();
+    let releases: Vec<(Version, bool)> = pypi::versions(index)?
+        .into_iter()
+        .filter(|v| *v > Version::exact(13, 0, 0) && only.is_none_or(|o| o.accepts(*v)))
+        .map(|v| (v, here.contains(&v)))
+        .collect();
+    match (releases.is_empty(), only) {
+        (true, Some(only)) => Err(Failure::new(Exit::NoVersion, format!("pypi has no whole toolkit {only}"))
+            .hint("cudaup list --remote")),
+        _ => Ok(Outcome::View(Box::new(Remote { releases }))),
+    }
+}
+
+impl View for Remote {
+    fn json(&self) -> Value {
+        let row = |(v, here): &(Version, bool)| json!({ "version": v.to_string(), "source": pypi::NAME, "installed": here });
+        json!({ "releases": self.releases.iter().map(row).collect::<Vec<_>>() })
+    }
+
+    fn human(&self, _style: &Style) -> String {
+        let row = |(v, here): &(Version, bool)| {
+            vec![
+                format!("  {v}"),
+                pypi::NAME.to_owned(),
+                if *here { "installed".to_owned() } else { String::new() },
+            ]
+        };
+        table(&self.releases.iter().map(row).collect::<Vec<_>>())
     }
 }
 

@@ -193,20 +193,20 @@ fn said(context: &Context, place: &Place, choice: Option<&Choice>) -> Vec<String
     if let Some(choice) = choice {
         lines.extend(
             python::torch(&context.host)
-                .and_then(|torch| newer_libraries(&torch, choice, &context.host.user_home)),
+                .and_then(|torch| newer_libraries(&torch, choice, context.host.user_home.as_ref())),
         );
     }
     lines
 }
 
-fn newer_libraries(torch: &Framework, choice: &Choice, user_home: &Option<PathBuf>) -> Option<String> {
+fn newer_libraries(torch: &Framework, choice: &Choice, user_home: Option<&PathBuf>) -> Option<String> {
     let toolkit = choice.toolkit.identity.version;
     let release = (toolkit.major, toolkit.minor.unwrap_or(0));
     let newer = (torch.cuda.major, torch.cuda.minor.unwrap_or(0)) > release;
     if !newer || choice.settings.ld_library_path == Some(false) {
         return None;
     }
-    let style = Style { color: false, user_home: user_home.clone() };
+    let style = Style { color: false, user_home: user_home.cloned() };
     Some(format!(
         "torch {} in {} brings CUDA {}, newer than {}: if `import torch` fails, add `ld_library_path = off` to the pin",
         torch.version,

@@ -14,6 +14,7 @@ use crate::net::Client;
 use crate::source::plan::Part;
 use crate::ui::progress::Progress;
 use crate::ui::talk::Talk;
+use load::Loads;
 use queue::Queue;
 use std::path::Path;
 use std::sync::Arc;
@@ -45,12 +46,12 @@ pub struct Unpacked {
 
 /// Loads and unpacks all parts. After a failure the tree is whatever it is; the part-files can be gone on with.
 pub fn run(job: &Job<'_>, client: &Client, talk: &Talk) -> Result<Vec<Unpacked>, Failure> {
-    let loads = load::prepare(job)?;
+    let loads = Arc::new(Loads::new(job)?);
     let progress = Progress::new(talk, job.parts.len(), job.parts.iter().map(|p| p.size).sum());
     let queue = Arc::new(Queue::new(job.parts.len()));
-    load::start(loads.clone(), client, &queue, &progress);
+    loads.start(client, &queue, &progress);
     let target = Target::new(job.tree);
-    let unpackers = Unpackers::new(job.parts, &target, &queue, &progress);
+    let unpackers = Unpackers::new(job, &loads, &target, &queue, &progress);
     std::thread::scope(|scope| {
         for _ in 0..unpack::threads() {
             scope.spawn(|| unpackers.work());
@@ -63,7 +64,7 @@ pub fn run(job: &Job<'_>, client: &Client, talk: &Talk) -> Result<Vec<Unpacked>,
     }
     let unpacked = unpackers.finish()?;
     if !job.keep {
-        load::remove(&loads);
+        (0..job.parts.len()).for_each(|part| loads.remove(part));
     }
     Ok(unpacked)
 }

@@ -76,7 +76,7 @@ impl Real {
             return None;
         }
         let guard = ONE_AT_A_TIME.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        let (host, _) = Host::read();
+        let host = Host::read();
         let cache = host.var("CUDAUP_TEST_CACHE").map(PathBuf::from);
         let cache =
             cache.or_else(|| Some(host.user_home.as_ref()?.join(".cache/cudaup-test")))?.join("pypi/wheels");
@@ -172,7 +172,7 @@ fn lay_out(from: &Path, tree: &Path) {
 
 fn a_tree_of_wheels_is_a_whole_toolkit(version: Version, wheels: Wheels, newest: [u32; 2]) {
     let Some(real) = Real::new(version, wheels) else { return };
-    let (tree, (mut host, _)) = (real.tree(), Host::read());
+    let (tree, mut host) = (real.tree(), Host::read());
     let limits = Limits::of(&tree).unwrap().unwrap();
     assert_eq!([Family::Gcc, Family::Clang].map(|family| limits.most(family)), newest);
     let proof = real.prove(version, &host);

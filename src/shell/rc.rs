@@ -112,7 +112,7 @@ fn find(text: &[u8]) -> Result<Vec<Found<'_>>, Endless> {
         let words = std::str::from_utf8(line).unwrap_or_default().trim_end_matches(['\r', '\n']);
         match open.take() {
             None => {
-                open = opened(words).map(|(name, trace)| (number + 1, Found { name, trace, span: at..end }))
+                open = opened(words).map(|(name, trace)| (number + 1, Found { name, trace, span: at..end }));
             }
             Some((_, block)) if words == format!("# <<< cudaup {} <<<", block.name) => {
                 found.push(Found { span: block.span.start..end, ..block });

@@ -215,7 +215,7 @@ const SOUND: &[(&str, &str, &str)] = &[
     (
         "variables are declared",
         "src/host.rs",
-        "#[cfg(test)]\nconst A: &str = \"CUDAUP_TEST_X\"; const B: &str = \"__CUDAUP_SEEN\";",
+        "#[cfg(test)]\nconst A: &str = \"CUDAUP_TEST_X\"; const B: &str = \"__CUDAUP_SEEN CUDAUP_HOME\";",
     ),
 ];
 
@@ -270,12 +270,12 @@ fn a_circle_in_core_is_seen_and_a_chain_is_none() {
 }
 
 #[test]
-fn a_variable_that_is_declared_twice_is_named() {
-    let readme = "## Variables\n| `CUDAUP_HOME` | a |\n| `CUDAUP_HOME` | b |\n";
-    assert_eq!(
-        check("variables are declared", &tree(&[], readme)),
-        ["README.md: CUDAUP_HOME is declared twice"]
-    );
+fn a_variable_that_is_declared_twice_or_read_nowhere_is_named() {
+    let used =
+        [("src/host.rs", "const A: &str = \"CUDAUP_HOME\"; #[cfg(test)]\nconst B: &str = \"CUDAUP_OLD\";")];
+    let readme = "## Variables\n| `CUDAUP_HOME` | a |\n| `CUDAUP_OLD` | c |\n| `CUDAUP_HOME` | b |\n";
+    let faults = check("variables are declared", &tree(&used, readme));
+    assert_eq!(faults, ["README.md: CUDAUP_HOME is declared twice", "README.md: CUDAUP_OLD is read nowhere"]);
 }
 
 #[test]

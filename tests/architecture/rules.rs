@@ -178,18 +178,23 @@ pub fn traits_are_few(tree: &Tree) -> Vec<String> {
     if found.len() <= 2 { Vec::new() } else { found }
 }
 
-/// Each variable of ours stands once in the README's table.
+/// Each variable of ours stands once in the README's table, and nothing else stands there.
 pub fn variables_are_declared(tree: &Tree) -> Vec<String> {
     let declared: Vec<&str> = variable_rows(&tree.readme).collect();
+    let mut used = BTreeSet::new();
     let mut faults = Vec::new();
     for source in tree.product() {
-        for name in variables(&source.literals).filter(|n| !declared.contains(n)).collect::<BTreeSet<_>>() {
-            faults.push(format!("{}: {name} is not in the README's table of variables", source.path));
-        }
+        let names: BTreeSet<_> = variables(&source.literals).collect();
+        let unknown = names.iter().filter(|n| !declared.contains(n));
+        faults.extend(
+            unknown.map(|n| format!("{}: {n} is not in the README's table of variables", source.path)),
+        );
+        used.extend(names);
     }
     let mut seen = BTreeSet::new();
     let twice = declared.iter().filter(|n| !seen.insert(**n));
     faults.extend(twice.map(|n| format!("README.md: {n} is declared twice")));
+    faults.extend(seen.difference(&used).map(|n| format!("README.md: {n} is read nowhere")));
     faults
 }
 

@@ -79,7 +79,7 @@ impl Checkout {
 
 const BUILD: &str = r#"
 case "$*" in
-    *cudaup-shim*) mkdir -p target-shim/here/release; echo shim >target-shim/here/release/cudaup-shim ;;
+    *cudaup-shim*) mkdir -p target-shim/here/shim; echo shim >target-shim/here/shim/cudaup-shim ;;
     *) mkdir -p target/release; cp "$BUILT" target/release/cudaup ;;
 esac
 "#;

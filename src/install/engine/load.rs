@@ -11,20 +11,31 @@ use std::fs::File;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
 
 /// How long another process may take for a file that this one needs as well.
 const WAIT: Duration = Duration::from_secs(1800);
 
+/// What took no longer than this is as quickly loaded again.
+const QUICK: Duration = Duration::from_secs(5);
+
+/// The files of a job, the largest first.
+#[derive(Debug)]
+pub struct Loads {
+    loads: Vec<Load>,
+    next: AtomicUsize,
+}
+
 /// A file to be loaded.
-#[derive(Clone, Debug)]
-pub struct Load {
+#[derive(Debug)]
+struct Load {
     part: usize,
     name: String,
     size: u64,
     wanted: Wanted,
     path: PathBuf,
+    quick: AtomicBool,
 }
 
 impl Load {
@@ -35,40 +46,63 @@ impl Load {
     }
 }
 
-/// The files of a job, the largest first.
-pub fn prepare(job: &Job<'_>) -> Result<Vec<Load>, Failure> {
-    std::fs::create_dir_all(job.downloads).map_err(|e| Failure::io("create", job.downloads, &e))?;
-    let mut loads = Vec::new();
-    for (part, p) in job.parts.iter().enumerate() {
-        let wanted = Wanted {
-            url: p.url.clone(),
-            size: Some(p.size).filter(|size| *size > 0),
-            sha256: Some(p.sha256.clone()).filter(|hash| !hash.is_empty()),
-        };
-        let path = job.downloads.join(plain_name(p)?);
-        loads.push(Load { part, name: p.name.clone(), size: p.size, wanted, path });
+impl Loads {
+    /// The files of a job.
+    pub fn new(job: &Job<'_>) -> Result<Self, Failure> {
+        std::fs::create_dir_all(job.downloads).map_err(|e| Failure::io("create", job.downloads, &e))?;
+        let mut loads = Vec::new();
+        for (part, p) in job.parts.iter().enumerate() {
+            let wanted = Wanted {
+                url: p.url.clone(),
+                size: Some(p.size).filter(|size| *size > 0),
+                sha256: Some(p.sha256.clone()).filter(|hash| !hash.is_empty()),
+            };
+            let path = job.downloads.join(plain_name(p)?);
+            let quick = AtomicBool::new(false);
+            loads.push(Load { part, name: p.name.clone(), size: p.size, wanted, path, quick });
+        }
+        loads.sort_by_key(|load| std::cmp::Reverse(load.size));
+        Ok(Self { loads, next: AtomicUsize::new(0) })
     }
-    loads.sort_by_key(|load| std::cmp::Reverse(load.size));
-    Ok(loads)
-}
 
-/// Starts the threads. Each takes the next file that none has taken.
-pub fn start(loads: Vec<Load>, client: &Client, queue: &Arc<Queue>, progress: &Progress) {
-    let (loads, next) = (Arc::new(loads), Arc::new(AtomicUsize::new(0)));
-    for _ in 0..client.streams().min(loads.len()) {
-        let (loads, next) = (Arc::clone(&loads), Arc::clone(&next));
-        let (client, queue, progress) = (client.clone(), Arc::clone(queue), progress.clone());
-        std::thread::spawn(move || {
-            while let Some(load) = loads.get(next.fetch_add(1, Ordering::Relaxed)) {
-                if queue.stopped() {
-                    return;
-                }
-                match fetch(load, &client, &queue, &progress) {
-                    Ok(file) => queue.arrived(load.part, file),
-                    Err(failure) => return queue.fail(failure),
-                }
+    /// Starts the threads. Each takes the next file that none has taken.
+    pub fn start(self: &Arc<Self>, client: &Client, queue: &Arc<Queue>, progress: &Progress) {
+        for _ in 0..client.streams().min(self.loads.len()) {
+            let (loads, client) = (Arc::clone(self), client.clone());
+            let (queue, progress) = (Arc::clone(queue), progress.clone());
+            std::thread::spawn(move || loads.work(&client, &queue, &progress));
+        }
+    }
+
+    fn work(&self, client: &Client, queue: &Queue, progress: &Progress) {
+        while let Some(load) = self.loads.get(self.next.fetch_add(1, Ordering::Relaxed)) {
+            if queue.stopped() {
+                return;
             }
-        });
+            let start = Instant::now();
+            match fetch(load, client, queue, progress) {
+                Ok(file) => {
+                    load.quick.store(start.elapsed() < QUICK, Ordering::Relaxed);
+                    queue.arrived(load.part, file);
+                }
+                Err(failure) => return queue.fail(failure),
+            }
+        }
+    }
+
+    /// Whether the archive of a part was loaded in next to no time.
+    pub fn quick(&self, part: usize) -> bool {
+        self.loads.iter().any(|load| load.part == part && load.quick.load(Ordering::Relaxed))
+    }
+
+    /// Removes the archive of a part, unless another process is just about to use it.
+    pub fn remove(&self, part: usize) {
+        for load in self.loads.iter().filter(|load| load.part == part) {
+            if let Some(_unused) = Lock::try_acquire(&load.lock()) {
+                // An archive too many is no failure of an install.
+                let _ = std::fs::remove_file(&load.path);
+            }
+        }
     }
 }
 
@@ -88,14 +122,4 @@ fn fetch(load: &Load, client: &Client, queue: &Queue, progress: &Progress) -> Re
     let file = File::open(&load.path).map_err(|e| Failure::io("open", &load.path, &e))?;
     bar.loaded();
     Ok(file)
-}
-
-/// Removes the archives, but for those that another process is just about to use.
-pub fn remove(loads: &[Load]) {
-    for load in loads {
-        if let Some(_unused) = Lock::try_acquire(&load.lock()) {
-            // An archive too many is no failure of an install.
-            let _ = std::fs::remove_file(&load.path);
-        }
-    }
 }

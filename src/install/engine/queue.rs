@@ -4,7 +4,7 @@ use crate::archive::zip::Zip;
 use crate::failure::Failure;
 use std::collections::BinaryHeap;
 use std::fs::File;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 /// A piece of work for one thread.
@@ -19,12 +19,22 @@ pub enum Work {
     /// Some members of an archive.
     Members {
         /// The archive.
-        zip: Arc<Zip>,
+        archive: Arc<Archive>,
         /// Which.
         members: Vec<usize>,
         /// Their bytes, unpacked.
         bytes: u64,
     },
+}
+
+/// An archive that is being unpacked.
+pub struct Archive {
+    /// The place of its part in the job.
+    pub part: usize,
+    /// What is in it.
+    pub zip: Zip,
+    /// Pieces that are not unpacked yet.
+    pub left: AtomicUsize,
 }
 
 impl Work {
@@ -66,6 +76,8 @@ pub struct Queue {
 
 struct State {
     work: BinaryHeap<Work>,
+    /// Archives that have not arrived yet.
+    expected: usize,
     /// Archives that have not been split up yet.
     unopened: usize,
     failure: Option<Failure>,
@@ -74,13 +86,16 @@ struct State {
 impl Queue {
     /// A queue that ends after so many archives.
     pub fn new(archives: usize) -> Self {
-        let state = State { work: BinaryHeap::new(), unopened: archives, failure: None };
-        Self { state: Mutex::new(state), changed: Condvar::new(), stopped: AtomicBool::new(false) }
+        let state = State { work: BinaryHeap::new(), expected: archives, unopened: archives, failure: None };
+        let (changed, stopped) = Default::default();
+        Self { state: Mutex::new(state), changed, stopped }
     }
 
     /// An archive has arrived.
     pub fn arrived(&self, part: usize, file: File) {
-        self.state().work.push(Work::Open { part, file });
+        let mut state = self.state();
+        state.work.push(Work::Open { part, file });
+        state.expected -= 1;
         self.changed.notify_one();
     }
 
@@ -90,6 +105,11 @@ impl Queue {
         state.work.extend(work);
         state.unopened -= 1;
         self.changed.notify_all();
+    }
+
+    /// Whether nothing is to be loaded any more.
+    pub fn all_arrived(&self) -> bool {
+        self.state().expected == 0
     }
 
     /// The first failure stops everything; those after it are its consequences.

@@ -1,15 +1,16 @@
 //! The unpacking threads: archives are judged as they arrive and split into pieces that can be unpacked side by side.
 
-use super::Unpacked;
-use super::queue::{Queue, Work};
+use super::load::Loads;
+use super::queue::{Archive, Queue, Work};
+use super::{Job, Unpacked};
 use crate::archive::Error;
 use crate::archive::guard::{Claims, Kind, Print};
 use crate::archive::target::Target;
 use crate::archive::zip::{Member, Zip};
 use crate::failure::Failure;
-use crate::source::plan::Part;
 use crate::ui::progress::Progress;
 use std::fs::File;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// What one thread writes at once; with the archive reader's own buffers all that a thread needs.
@@ -23,13 +24,16 @@ const THREADS: usize = 64;
 
 /// What the unpacking threads share.
 pub struct Unpackers<'a> {
-    parts: &'a [Part],
+    job: &'a Job<'a>,
+    loads: &'a Loads,
     target: &'a Target,
     queue: &'a Queue,
     progress: &'a Progress,
     claims: Mutex<Claims>,
     done: Mutex<Vec<Unpacked>>,
     links: Mutex<Vec<(String, String)>>,
+    /// Parts whose archives are of no more use.
+    spent: Mutex<Vec<usize>>,
 }
 
 /// As many as there are cores: unpacking is what takes the time.
@@ -38,10 +42,16 @@ pub fn threads() -> usize {
 }
 
 impl<'a> Unpackers<'a> {
-    /// For the parts of a job.
-    pub fn new(parts: &'a [Part], target: &'a Target, queue: &'a Queue, progress: &'a Progress) -> Self {
-        let (claims, done, links) = Default::default();
-        Self { parts, target, queue, progress, claims, done, links }
+    /// For a job whose archives are being loaded.
+    pub fn new(
+        job: &'a Job<'a>,
+        loads: &'a Loads,
+        target: &'a Target,
+        queue: &'a Queue,
+        progress: &'a Progress,
+    ) -> Self {
+        let (claims, done, links, spent) = Default::default();
+        Self { job, loads, target, queue, progress, claims, done, links, spent }
     }
 
     /// Works until there is nothing left to do, or until something failed.
@@ -50,7 +60,7 @@ impl<'a> Unpackers<'a> {
         while let Some(work) = self.queue.next() {
             let done = match work {
                 Work::Open { part, file } => self.open(part, file),
-                Work::Members { zip, members, .. } => self.unpack(&zip, &members, &mut buffer),
+                Work::Members { archive, members, .. } => self.unpack(&archive, &members, &mut buffer),
             };
             if let Err(error) = done {
                 self.queue.fail(error.into_failure());
@@ -70,7 +80,7 @@ impl<'a> Unpackers<'a> {
     }
 
     fn open(&self, part: usize, file: File) -> Result<(), Error> {
-        let Some(plan) = self.parts.get(part) else { return Ok(()) };
+        let Some(plan) = self.job.parts.get(part) else { return Ok(()) };
         let zip = Zip::open(file, &plan.file, plan.unpacked, &|name| plan.placement.place(name))?;
         let ours = self.claim(&zip)?;
         let mut links = Vec::new();
@@ -86,10 +96,10 @@ impl<'a> Unpackers<'a> {
             .to_unpack(ours.iter().filter_map(|index| zip.members().get(*index)).map(|m| m.size).sum());
         self.done.lock().unwrap_or_else(PoisonError::into_inner).push(Unpacked { part, files, bytes });
         let pieces = pieces(zip.members(), &ours);
-        let zip = Arc::new(zip);
+        let archive = Arc::new(Archive { part, zip, left: AtomicUsize::new(pieces.len()) });
         let work = pieces
             .into_iter()
-            .map(|(members, bytes)| Work::Members { zip: Arc::clone(&zip), members, bytes })
+            .map(|(members, bytes)| Work::Members { archive: Arc::clone(&archive), members, bytes })
             .collect();
         self.queue.opened(work);
         Ok(())
@@ -110,15 +120,28 @@ impl<'a> Unpackers<'a> {
         Ok(ours)
     }
 
-    fn unpack(&self, zip: &Zip, members: &[usize], buffer: &mut [u8]) -> Result<(), Error> {
+    fn unpack(&self, archive: &Archive, members: &[usize], buffer: &mut [u8]) -> Result<(), Error> {
         let seen = |bytes| {
             self.progress.unpacked(bytes);
             !self.queue.stopped()
         };
-        for member in members.iter().filter_map(|index| zip.members().get(*index)) {
-            zip.unpack(member, self.target, buffer, &seen)?;
+        archive.zip.unpack(members, self.target, buffer, &seen)?;
+        if archive.left.fetch_sub(1, Ordering::AcqRel) == 1 {
+            self.spend(archive.part);
         }
         Ok(())
+    }
+
+    /// Removes archives early, once nothing can go wrong with the network any more: what they occupied in memory and on
+    /// the disk then serves the files that are still to be written. One that took long to load is kept until the end.
+    fn spend(&self, part: usize) {
+        let mut spent = self.spent.lock().unwrap_or_else(PoisonError::into_inner);
+        spent.push(part);
+        if !self.job.keep && self.queue.all_arrived() {
+            for part in spent.drain(..).filter(|part| self.loads.quick(*part)) {
+                self.loads.remove(part);
+            }
+        }
     }
 }
 
