@@ -3,7 +3,6 @@
 use crate::sandbox::said;
 use crate::shell_driver::Do::*;
 use crate::shell_driver::*;
-use std::fs;
 use std::os::unix::fs::symlink;
 
 #[test]

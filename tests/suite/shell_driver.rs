@@ -159,5 +159,5 @@ pub fn nvcc(at: &Sandbox, version: &str) -> String {
 
 /// The steps of a shell that has just started, then these.
 pub fn after_init<'a>(steps: impl IntoIterator<Item = Do<'a>>) -> Vec<Do<'a>> {
-    std::iter::once(Init).chain(steps).collect()
+    std::iter::once(Do::Init).chain(steps).collect()
 }
