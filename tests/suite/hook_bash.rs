@@ -29,6 +29,16 @@ fn complaints(said: &Said, fed: &str) -> String {
     said.err.lines().filter(odd).collect()
 }
 
+/// Whether bash runs all elements of PROMPT_COMMAND, as it does from 5.1 on.
+fn runs_arrays(at: &Sandbox) -> bool {
+    let version = "((BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1] >= 501))";
+    let new = command(at, "bash").args(["-c", version]).status().unwrap().success();
+    if !new {
+        eprintln!("skipped: this bash knows no array of prompt commands");
+    }
+    new
+}
+
 const INIT: &str = "eval \"$(\"$CUDAUP\" init bash)\"";
 
 #[test]
@@ -46,6 +56,9 @@ fn what_stands_in_prompt_command_goes_on_and_sees_the_status() {
         "export PROMPT_COMMAND='echo old $?'",
         "PROMPT_COMMAND=('echo old $?' 'echo two $? ${PIPESTATUS[*]}')",
     ] {
+        if before.contains("two") && !runs_arrays(&at) {
+            continue;
+        }
         let fed = format!("{before}\n{INIT}\ncd ~/q\n(exit 7)\ncommand -v nvcc\nfalse | true\n");
         let said = interactive(&at, &fed);
         assert_eq!(complaints(&said, &fed), "", "{before}");
@@ -71,6 +84,9 @@ fn a_text_stays_a_text_and_is_entered_once() {
     );
     let said = interactive(&at, &fed);
     assert_eq!(lines(&said.out), [r#""${_cudaup_at_prompt-:}";true;"#, "1"]);
+    if !runs_arrays(&at) {
+        return;
+    }
     let fed =
         format!("PROMPT_COMMAND=(true false)\n{INIT}\n{INIT}\nprintf '%s\\n' \"${{PROMPT_COMMAND[@]}}\"\n");
     assert_eq!(lines(&interactive(&at, &fed).out), [r#""${_cudaup_at_prompt-:}""#, "true", "false"]);
@@ -128,7 +144,7 @@ fn options_of_the_user_change_nothing() {
         "shopt -s nocasematch nocaseglob;",
         "alias cudaup=echo command='command '; shopt -s expand_aliases;",
         "exec 3</dev/null 4</dev/null;",
-        "shopt -s compat42;",
+        "shopt -s compat31;",
     ] {
         for place in ["", INIT] {
             // Before the hook is loaded, and after.
