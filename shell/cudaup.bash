@@ -148,8 +148,12 @@ _cudaup_enrol() {
   for _cudaup_old in "${PROMPT_COMMAND[@]-}"; do
     [[ $_cudaup_old != *"$_cudaup_entry"* ]] || return 0
   done
-  ((BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1] < 501)) || _cudaup_kind=${PROMPT_COMMAND+${PROMPT_COMMAND@a}}
-  # shellcheck disable=SC2178,SC2128 # the last line is for what is no array
+  if ((BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1] >= 501)); then
+    _cudaup_kind=${PROMPT_COMMAND+${PROMPT_COMMAND@a}}
+  elif [[ " $(readonly -p) " == *" PROMPT_COMMAND="* ]]; then
+    _cudaup_kind=r
+  fi
+  # shellcheck disable=SC2178,SC2128 # the last line is for what is no array, or one of which only the first counts
   case $_cudaup_kind in
     *r*) echo 'cudaup: PROMPT_COMMAND is read-only here, so this shell does not follow .cuda-version by itself' >&2 ;;
     *a*) PROMPT_COMMAND=("$_cudaup_entry" "${PROMPT_COMMAND[@]}") ;;

@@ -7,10 +7,11 @@
 
 set -gu _cudaup_own "$_cudaup_home/default"
 set -gu _cudaup_machine "$_cudaup_system/etc/cudaup/default"
-for _cudaup_name in pwd places shape first second near_same same asked yield
+for _cudaup_name in pwd places first second near_same same asked yield
     set -gu _cudaup_$_cudaup_name ''
 end
 set -e _cudaup_name
+set -gu _cudaup_shape -n ''
 set -gu _cudaup_root /
 set -gu _cudaup_fresh yes
 set -q _cudaup_told; or set -gu _cudaup_told ''
@@ -63,7 +64,7 @@ end
 
 # Sets up the short test of _cudaup_hook: one or two small files that can be read, and nothing where nothing was.
 function _cudaup_shorten --argument-names key at
-    set -g _cudaup_shape
+    set -g _cudaup_shape -n ''
     test -z "$_cudaup_yield" -a ! -e "$_cudaup_machine"; or return
     set -l shape -e $_cudaup_root -a ! -e $_cudaup_machine
     set -l files

@@ -160,7 +160,7 @@ impl View for How {
             "to make {name} follow .cuda-version, once: {}\nit adds marked lines (`cudaup init --remove` takes them out) to\n{}\
              or by hand, as the last line of the start file: {}\nfor cron, CI and editors: cudaup init --profile\n",
             style.strong(&format!("cudaup init {name} --write")),
-            self.wanted.iter().map(|w| format!("  {}\n", described(w, style))).collect::<String>(),
+            self.wanted.iter().map(|w| format!("  {}\n", described(w, style))).collect::<Vec<_>>().concat(),
             String::from_utf8_lossy(&self.line),
         )
     }
@@ -205,7 +205,7 @@ impl View for Removed {
         if self.files.is_empty() {
             return "no start file has lines of cudaup\n".to_owned();
         }
-        self.files.iter().map(|f| format!("taken out of {}\n", style.path(f))).collect()
+        self.files.iter().map(|f| format!("taken out of {}\n", style.path(f))).collect::<Vec<_>>().concat()
     }
 }
 

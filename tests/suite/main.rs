@@ -8,7 +8,15 @@ mod environment;
 #[expect(dead_code, reason = "the unit tests use more of it")]
 mod fake;
 mod habits;
+mod hook;
+mod hook_bash;
+mod hook_fish;
+mod hook_limits;
+mod hook_zsh;
+mod init;
 mod install;
 mod installer;
 mod net;
 mod sandbox;
+mod shell_driver;
+mod terminal;
