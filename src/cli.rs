@@ -3,6 +3,7 @@
 use crate::command::{self, Context, Outcome};
 use crate::failure::Failure;
 use clap::{Parser, Subcommand, ValueEnum};
+use std::ffi::OsString;
 
 /// Install CUDA toolkits side by side and use the right one in every project.
 #[derive(Debug, Parser)]
@@ -23,6 +24,20 @@ pub struct Cli {
     /// What to do
     #[command(subcommand)]
     pub command: Command,
+}
+
+/// What the shells start by themselves, read without building the whole parser: that would take as long as the rest.
+pub fn quick(arguments: &[OsString]) -> Option<Cli> {
+    let words: Vec<&str> = arguments.iter().map(|a| a.to_str()).collect::<Option<_>>()?;
+    let command = match words.as_slice() {
+        [_, "hook", shell] => Command::Hook(command::hook::Args { shell: (*shell).to_owned(), mend: false }),
+        [_, "hook", shell, "--mend"] => {
+            Command::Hook(command::hook::Args { shell: (*shell).to_owned(), mend: true })
+        }
+        [_, "init", shell] if !shell.starts_with('-') => Command::Init(command::init::Args::of(shell)),
+        _ => return None,
+    };
+    Some(Cli { json: false, quiet: false, verbose: false, color: When::Auto, command })
 }
 
 /// When to use colour.

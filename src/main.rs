@@ -28,6 +28,7 @@ use cudaup_core::home::Home;
 use cudaup_shim::RealDisk;
 use failure::{Exit, Failure};
 use host::Host;
+use std::ffi::OsString;
 use std::io::Write;
 use std::os::unix::process::CommandExt;
 use std::process::ExitCode;
@@ -36,18 +37,9 @@ use ui::view::{Style, View};
 
 fn main() -> ExitCode {
     let (host, arguments) = (Host::read(), host::arguments());
-    let arguments = match habits::habit(arguments.get(1..).unwrap_or_default()) {
-        Some(Habit::Says(text)) => return complain(&Failure::new(Exit::Usage, text), false),
-        Some(Habit::Means(meant)) => arguments.into_iter().take(1).chain(meant).collect(),
-        None => arguments,
-    };
-    let cli = match Cli::try_parse_from(arguments) {
+    let cli = match parse(arguments) {
         Ok(cli) => cli,
-        Err(error) => {
-            // A closed pipe is no reason to fail.
-            let _ = error.print();
-            return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
-        }
+        Err(code) => return code,
     };
     let (out, err) =
         (colored(cli.color, &host, host.terminal.stdout), colored(cli.color, &host, host.terminal.stderr));
@@ -61,6 +53,22 @@ fn main() -> ExitCode {
         Ok(Outcome::Done) => ExitCode::SUCCESS,
         Err(failure) => complain(&failure, cli.json),
     }
+}
+
+fn parse(arguments: Vec<OsString>) -> Result<Cli, ExitCode> {
+    if let Some(cli) = cli::quick(&arguments) {
+        return Ok(cli);
+    }
+    let arguments = match habits::habit(arguments.get(1..).unwrap_or_default()) {
+        Some(Habit::Says(text)) => return Err(complain(&Failure::new(Exit::Usage, text), false)),
+        Some(Habit::Means(meant)) => arguments.into_iter().take(1).chain(meant).collect(),
+        None => arguments,
+    };
+    Cli::try_parse_from(arguments).map_err(|error| {
+        // A closed pipe is no reason to fail.
+        let _ = error.print();
+        ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
+    })
 }
 
 fn context(host: Host, talk: Talk) -> Result<Context, Failure> {

@@ -16,10 +16,10 @@ use std::path::Path;
 #[derive(Debug, Arguments)]
 pub struct Args {
     /// The shell
-    shell: String,
+    pub shell: String,
     /// Directory and version files are as before; only the environment changed
     #[arg(long)]
-    mend: bool,
+    pub mend: bool,
 }
 
 /// What a shell has to do.

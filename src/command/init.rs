@@ -29,6 +29,11 @@ pub struct Args {
 }
 
 impl Args {
+    /// `cudaup init SHELL`, the line of a start file.
+    pub fn of(shell: &str) -> Self {
+        Self { shell: Some(shell.to_owned()), write: false, remove: false, profile: false }
+    }
+
     /// Runs the command.
     pub fn run(&self, context: &Context) -> Result<Outcome, Failure> {
         if self.remove {

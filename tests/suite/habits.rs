@@ -12,7 +12,6 @@ fn what_is_suggested_has_the_options_that_it_names() {
         "remove 12.4",
         "add 12.4",
         "update 12.4",
-        "ls-remote",
         "check",
         "doctor",
         "install 13.0 --cudnn",
