@@ -9,7 +9,7 @@
 # shellcheck disable=SC2154 # the lines above set them
 _cudaup_own=$_cudaup_home/default _cudaup_machine=$_cudaup_system/etc/cudaup/default
 _cudaup_pwd='' _cudaup_places=('') _cudaup_asked='' _cudaup_yield='' _cudaup_told=${_cudaup_told-}
-_cudaup_near='' _cudaup_near_same='' _cudaup_same='' _cudaup_root=/ _cudaup_fresh=yes
+_cudaup_near='' _cudaup_near_same='' _cudaup_same='' _cudaup_seen='' _cudaup_root=/ _cudaup_fresh=yes
 
 # At the prompt. This test is the whole cost where the last command succeeded, and a project's own pin and the user's
 # default are as they were; all other cases are _cudaup_look's. bash copies a function's body at each call: what is
@@ -51,7 +51,8 @@ _cudaup_read_machine() {
   fi
 }
 
-# Asks the program, since what its last answer stood on is no longer so. At the start the answer came with this file.
+# Asks the program, if what its last answer stood on is no longer so: the directory may only be another with the same
+# answer. At the start the answer came with this file.
 _cudaup_change() {
   if [[ -n $_cudaup_fresh ]]; then
     _cudaup_fresh=''
@@ -60,7 +61,7 @@ _cudaup_change() {
     _cudaup_ask || return 0
   elif [[ -n $_cudaup_yield ]]; then
     return 0
-  else
+  elif [ "${CUDA_HOME-};${PATH-}" != "$_cudaup_seen" ] || [[ ! -e $_cudaup_root ]]; then
     _cudaup_ask --mend || return 0
   fi
   _cudaup_settle
@@ -79,7 +80,7 @@ _cudaup_ask() {
 # Sets _cudaup_places: where a pin for this directory can lie, the nearest first, and an empty name after the last.
 _cudaup_climb() {
   local _cudaup_dir=${PWD-} _cudaup_end=${CUDAUP_CEILING:--}
-  _cudaup_pwd=$_cudaup_dir _cudaup_places=()
+  _cudaup_pwd=$_cudaup_dir _cudaup_places=() _cudaup_same=''
   _cudaup_dir=${_cudaup_dir%/} _cudaup_end=${_cudaup_end%/}
   while [ "$_cudaup_dir" != "$_cudaup_end" ]; do
     _cudaup_places+=("$_cudaup_dir/.cuda-version")
@@ -91,7 +92,8 @@ _cudaup_climb() {
 
 # Takes what _cudaup_look found, and the variables, as seen.
 _cudaup_settle() {
-  _cudaup_asked=$_cudaup_key _cudaup_same="$_cudaup_key;${CUDA_HOME-};${PATH-}" _cudaup_root=/ _cudaup_near=''
+  _cudaup_asked=$_cudaup_key _cudaup_seen="${CUDA_HOME-};${PATH-}" _cudaup_root=/ _cudaup_near=''
+  _cudaup_same="$_cudaup_key;$_cudaup_seen"
   # A root that does not exist is not watched.
   if [[ -n ${CUDAUP_STATE-} && -e ${CUDA_HOME-} ]]; then _cudaup_root=$CUDA_HOME; fi
   # The short test of _cudaup_hook serves where this directory's own pin counts and both files are small.

@@ -7,7 +7,7 @@
 
 set -gu _cudaup_own "$_cudaup_home/default"
 set -gu _cudaup_machine "$_cudaup_system/etc/cudaup/default"
-for _cudaup_name in pwd places first second near_same same asked yield
+for _cudaup_name in pwd places first second near_same same seen asked yield
     set -gu _cudaup_$_cudaup_name ''
 end
 set -e _cudaup_name
@@ -41,7 +41,8 @@ function _cudaup_look
     or _cudaup_change $key "$at"
 end
 
-# Asks the program, since what its last answer stood on is no longer so. At the start the answer came with this file.
+# Asks the program, if what its last answer stood on is no longer so: the directory may only be another with the same
+# answer. At the start the answer came with this file.
 function _cudaup_change --argument-names key at
     if test -n "$_cudaup_fresh"
         set -g _cudaup_fresh ''
@@ -50,11 +51,12 @@ function _cudaup_change --argument-names key at
         _cudaup_ask; or return 0
     else if test -n "$_cudaup_yield"
         return 0
-    else
+    else if test "$CUDA_HOME;$PATH" != "$_cudaup_seen" -o ! -e "$_cudaup_root"
         _cudaup_ask --mend; or return 0
     end
     set -g _cudaup_asked $key
-    set -g _cudaup_same "$key;$CUDA_HOME;$PATH"
+    set -g _cudaup_seen "$CUDA_HOME;$PATH"
+    set -g _cudaup_same "$key;$_cudaup_seen"
     # A root that does not exist is not watched.
     set -g _cudaup_root /
     test -n "$CUDAUP_STATE" -a -e "$CUDA_HOME"; and set -g _cudaup_root $CUDA_HOME
@@ -104,6 +106,7 @@ end
 # Sets _cudaup_places: where a pin for this directory can lie, the nearest first, and an empty name after the last.
 function _cudaup_climb
     set -g _cudaup_pwd $PWD
+    set -g _cudaup_same ''
     set -g _cudaup_places ''
     set -l ceiling -
     test -n "$CUDAUP_CEILING"; and set ceiling (string trim --right --chars=/ -- $CUDAUP_CEILING)
