@@ -25,6 +25,21 @@ _cudaup_hook() {
     _cudaup_look
 }
 
+# The same below the directory of the pin: nothing nearer may have come.
+_cudaup_hook_below() {
+  _cudaup_status=$?
+  for _cudaup_at in "${_cudaup_nearer[@]}"; do
+    [[ ! -e $_cudaup_at ]] || break
+  done
+  # shellcheck disable=SC2015 # whatever of this is not so, _cudaup_look is to look
+  [[ $_cudaup_at == "$_cudaup_near" && -f $_cudaup_near && -f $_cudaup_own && -e $_cudaup_root && ! -e $_cudaup_machine ]] && {
+    mapfile -n64 -u3 _cudaup_lines
+    mapfile -n64 -u4 -O64 _cudaup_lines
+  } 3<"$_cudaup_near" 4<"$_cudaup_own" &&
+    [ "$_cudaup_status;${PWD-};${_cudaup_lines[*]-};${CUDAUP_VERSION-};${CUDA_HOME-};${PATH-}" = "$_cudaup_near_same" ] ||
+    _cudaup_look
+}
+
 # Keeps $?, unless the shell would end for it (set -e).
 _cudaup_look() {
   [ "${PWD-}" = "$_cudaup_pwd" ] || _cudaup_climb
@@ -96,17 +111,22 @@ _cudaup_settle() {
   _cudaup_same="$_cudaup_key;$_cudaup_seen"
   # A root that does not exist is not watched.
   if [[ -n ${CUDAUP_STATE-} && -e ${CUDA_HOME-} ]]; then _cudaup_root=$CUDA_HOME; fi
-  # The short test of _cudaup_hook serves where this directory's own pin counts and both files are small.
-  if [[ -z $_cudaup_yield && $_cudaup_at == "${PWD-}/.cuda-version" && -r $_cudaup_at && -r $_cudaup_own &&
-    ${#_cudaup_pin} -lt 4096 && ${#_cudaup_default} -lt 4096 ]]; then
+  # The short tests serve where a pin counts, and it and the default are small.
+  if [[ -z $_cudaup_yield && -r $_cudaup_at && -r $_cudaup_own && ${#_cudaup_pin} -lt 4096 && ${#_cudaup_default} -lt 4096 ]]; then
     _cudaup_near=$_cudaup_at
     {
       mapfile -n64 -u3 _cudaup_lines
       mapfile -n64 -u4 -O64 _cudaup_lines
     } 3<"$_cudaup_near" 4<"$_cudaup_own" || :
     [[ -z ${_cudaup_lines[63]-}${_cudaup_lines[127]-} ]] || _cudaup_near=''
-    _cudaup_near_same="0;$PWD;${_cudaup_lines[*]-};${CUDAUP_VERSION-};${CUDA_HOME-};${PATH-}"
+    _cudaup_near_same="0;${PWD-};${_cudaup_lines[*]-};${CUDAUP_VERSION-};${CUDA_HOME-};${PATH-}"
   fi
+  _cudaup_at_prompt=_cudaup_hook _cudaup_nearer=()
+  for _cudaup_at in "${_cudaup_places[@]}"; do
+    _cudaup_nearer+=("$_cudaup_at")
+    [[ $_cudaup_at != "$_cudaup_near" ]] || break
+  done
+  if ((${#_cudaup_nearer[@]} > 1)) && [[ -n $_cudaup_near ]]; then _cudaup_at_prompt=_cudaup_hook_below; fi
 }
 
 # The program, and after it the hook, so that `cudaup use` and `cudaup install` are in force at once. `use --shell`
