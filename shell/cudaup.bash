@@ -11,18 +11,18 @@ _cudaup_own=$_cudaup_home/default _cudaup_machine=$_cudaup_system/etc/cudaup/def
 _cudaup_pwd='' _cudaup_places=('') _cudaup_asked='' _cudaup_yield='' _cudaup_told=${_cudaup_told-}
 _cudaup_near='' _cudaup_near_same='' _cudaup_same='' _cudaup_root=/ _cudaup_fresh=yes
 
-# At the prompt. This test is the whole cost where a project's own pin and the user's default are as they were; all other
-# cases are _cudaup_look's. bash copies a function's body at each call: what is seldom needed has functions of its own.
+# At the prompt. This test is the whole cost where the last command succeeded, and a project's own pin and the user's
+# default are as they were; all other cases are _cudaup_look's. bash copies a function's body at each call: what is
+# seldom needed has functions of its own.
 _cudaup_hook() {
   _cudaup_status=$?
-  if [[ $_cudaup_status == 0 && ${PWD-} == "$_cudaup_pwd" && -f $_cudaup_near && -f $_cudaup_own && -e $_cudaup_root && ! -e $_cudaup_machine ]]; then
-    {
-      mapfile -n64 -u3 _cudaup_lines
-      mapfile -n64 -u4 -O64 _cudaup_lines
-    } 3<"$_cudaup_near" 4<"$_cudaup_own" || _cudaup_near_same='?'
-    [ "${_cudaup_lines[*]-};${CUDAUP_VERSION-};${CUDA_HOME-};${PATH-}" = "$_cudaup_near_same" ] && return
-  fi
-  _cudaup_look
+  # shellcheck disable=SC2015 # whatever of this is not so, _cudaup_look is to look
+  [[ -f $_cudaup_near && -f $_cudaup_own && -e $_cudaup_root && ! -e $_cudaup_machine ]] && {
+    mapfile -n64 -u3 _cudaup_lines
+    mapfile -n64 -u4 -O64 _cudaup_lines
+  } 3<"$_cudaup_near" 4<"$_cudaup_own" &&
+    [ "$_cudaup_status;${PWD-};${_cudaup_lines[*]-};${CUDAUP_VERSION-};${CUDA_HOME-};${PATH-}" = "$_cudaup_near_same" ] ||
+    _cudaup_look
 }
 
 # Keeps $?, unless the shell would end for it (set -e).
@@ -97,13 +97,13 @@ _cudaup_settle() {
   # The short test of _cudaup_hook serves where this directory's own pin counts and both files are small.
   if [[ -z $_cudaup_yield && $_cudaup_at == "${PWD-}/.cuda-version" && -r $_cudaup_at && -r $_cudaup_own &&
     ${#_cudaup_pin} -lt 4096 && ${#_cudaup_default} -lt 4096 ]]; then
-    _cudaup_near=.cuda-version
+    _cudaup_near=$_cudaup_at
     {
       mapfile -n64 -u3 _cudaup_lines
       mapfile -n64 -u4 -O64 _cudaup_lines
     } 3<"$_cudaup_near" 4<"$_cudaup_own" || :
     [[ -z ${_cudaup_lines[63]-}${_cudaup_lines[127]-} ]] || _cudaup_near=''
-    _cudaup_near_same="${_cudaup_lines[*]-};${CUDAUP_VERSION-};${CUDA_HOME-};${PATH-}"
+    _cudaup_near_same="0;$PWD;${_cudaup_lines[*]-};${CUDAUP_VERSION-};${CUDA_HOME-};${PATH-}"
   fi
 }
 

@@ -104,16 +104,19 @@ end
 # Sets _cudaup_places: where a pin for this directory can lie, the nearest first, and an empty name after the last.
 function _cudaup_climb
     set -g _cudaup_pwd $PWD
-    set -g _cudaup_places
-    set -l dir (string trim --right --chars=/ -- $PWD)
+    set -g _cudaup_places ''
     set -l ceiling -
     test -n "$CUDAUP_CEILING"; and set ceiling (string trim --right --chars=/ -- $CUDAUP_CEILING)
-    while test "$dir" != "$ceiling"
-        set -a _cudaup_places $dir/.cuda-version
-        string match -q '*/*' -- $dir; or break
-        set dir (string replace -r '/[^/]*$' '' -- $dir)
+    set -l dir ''
+    for part in (string split / -- (string trim --right --chars=/ -- $PWD))
+        set dir $dir$part
+        if test "$dir" = "$ceiling"
+            set _cudaup_places ''
+        else
+            set -p _cudaup_places $dir/.cuda-version
+        end
+        set dir $dir/
     end
-    set -a _cudaup_places ''
 end
 
 # The program, and after it the hook, so that `cudaup use` and `cudaup install` are in force at once. `use --shell`

@@ -45,6 +45,8 @@ impl Args {
         })?;
         let mut changes = activation.changes;
         changes.push(("CUDAUP_VERSION".into(), Some(version.into())));
+        // The function that started this serves its own shell, not the ones below.
+        changes.push(("_CUDAUP_SHELL".into(), None));
         Ok(Outcome::Become(Program { path, arguments: arguments.to_vec(), changes }))
     }
 }

@@ -55,7 +55,7 @@ pub fn wanted(dialect: &Dialect, places: &Places, read: &dyn Fn(&Path) -> Option
             // bash reads ~/.bashrc in a login shell only where the login file does so; without that it takes the hook here.
             let passes = |f: &PathBuf| read(f).is_some_and(|text| contains(&text, b"bashrc"));
             let login = login.map(|file| {
-                let both = if passes(file) { vec![] } else { vec![login_hook(&hook)] };
+                let both = if passes(file) { vec![] } else { vec![hook.clone()] };
                 Wanted {
                     file: file.clone(),
                     blocks: [vec![shims.clone()], both].concat(),
@@ -87,11 +87,7 @@ pub fn wanted(dialect: &Dialect, places: &Places, read: &dyn Fn(&Path) -> Option
                     blocks: vec![shims],
                     read_by: "every fish, scripts and `ssh host command` too",
                 },
-                Wanted {
-                    file: late,
-                    blocks: vec![hook],
-                    read_by: "every fish, last; the hook's lines act in terminals",
-                },
+                Wanted { file: late, blocks: vec![hook], read_by: "every fish, last; it acts in terminals" },
             ]
         }
         Start::Other => Vec::new(),
@@ -136,21 +132,17 @@ pub fn hook_line(dialect: &Dialect, places: &Places) -> Vec<u8> {
     }
 }
 
-/// The same, for a file that is read when the program may be gone.
+/// The same, for files that are read when the program may be gone, and without a prompt too: there the shims serve, which
+/// follow each `cd`.
 fn hook_lines(dialect: &Dialect, places: &Places) -> Vec<u8> {
     let (program, line) = (word(dialect, places, &places.program), hook_line(dialect, places));
-    match dialect.start {
-        Start::Fish => {
-            [b"if status is-interactive; and test -x ", &program[..], b"\n    ", &line, b"\nend\n"].concat()
-        }
-        _ => [b"if [ -x ", &program[..], b" ]; then ", &line, b"; fi\n"].concat(),
-    }
-}
-
-/// The hook's lines in a file that other shells, and shells without a prompt, read too.
-fn login_hook(hook: &Block) -> Block {
-    let before = b"case ${BASH_VERSION:+bash}$- in bash*i*)\n";
-    Block { body: [&before[..], &hook.body, b";; esac\n"].concat(), ..hook.clone() }
+    let [before, between, after]: [&[u8]; 3] = match dialect.start {
+        Start::Fish => [b"if status is-interactive; and test -x ", b"\n    ", b"\nend\n"],
+        // A login file may be another shell's too.
+        Start::Bash => [b"case ${BASH_VERSION:+bash}$- in bash*i*) [ ! -x ", b" ] || ", b" ;; esac\n"],
+        _ => [b"[ ! -x ", b" ] || ", b"\n"],
+    };
+    [before, &program, between, &line, after].concat()
 }
 
 /// The lines that put the shims first, for sh, bash and zsh, or for fish. What is in PATH already stays where it is: an

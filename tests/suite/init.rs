@@ -136,12 +136,22 @@ fn names_of_shells_and_where_there_is_none() {
 /// What shells see that read no hook: the shims, first; in a login shell, in what `ssh host command` starts, in any zsh.
 #[test]
 fn without_a_hook_the_shims_are_first() {
-    let at = machine();
-    assert_eq!(at.cudaup("home/none", &["rehash"]).code, Some(0));
-    at.write("home/.bashrc", "case $- in *i*) ;; *) return ;; esac\n");
+    for rc in [None, Some("case $- in *i*) ;; *) return ;; esac\n"), Some("export PATH=/opt/mine:$PATH\n")] {
+        let at = machine();
+        assert_eq!(at.cudaup("home/none", &["rehash"]).code, Some(0));
+        if let Some(text) = rc {
+            at.write("home/.bashrc", text);
+        }
+        // A default that the hook would enter, if it were loaded.
+        at.write("home/.cudaup/default", "11.8\n");
+        shims_serve(&at, rc.is_some_and(|text| text.contains("mine")));
+    }
+}
+
+fn shims_serve(at: &Sandbox, behind: bool) {
     let mut ways = vec![("bash", vec!["-lc"]), ("sh", vec!["-lc"])];
     for shell in shells() {
-        write(&at, shell);
+        write(at, shell);
         ways.extend(match shell {
             Zsh => Some(("zsh", vec!["-c"])),
             Fish => Some(("fish", vec!["-c"])),
@@ -149,18 +159,22 @@ fn without_a_hook_the_shims_are_first() {
         });
     }
     let cd = "cd ~/q; nvcc";
-    let first = at.home().join("shims");
+    let first = at.home().join("shims").display().to_string();
     for (program, options) in ways {
         let said =
-            said(command(&at, program).args(&options).arg(format!("{cd}; echo \"$PATH\"")).output().unwrap());
+            said(command(at, program).args(&options).arg(format!("{cd}; echo \"$PATH\"")).output().unwrap());
         let out = lines(&said.out);
-        assert_eq!(out.first(), Some(&nvcc(&at, "12.4.1")), "{program} {options:?}: {}", said.err);
-        let shims = said.out.matches(&*first.to_string_lossy()).count();
-        assert!(out[1].starts_with(&*first.to_string_lossy()) && shims == 1, "{program}: {out:?}");
+        assert_eq!(out.first(), Some(&nvcc(at, "12.4.1")), "{program} {options:?}: {}", said.err);
+        assert!(out[1].starts_with(&first) && out[1].matches(&first).count() == 1, "{program}: {out:?}");
     }
     // What bash reads where sshd starts it without a terminal.
-    let said = said(command(&at, "bash").args(["-c", &format!(". ~/.bashrc; {cd}")]).output().unwrap());
-    assert_eq!(lines(&said.out), [nvcc(&at, "12.4.1")], "{}", said.err);
+    let said = said(
+        command(at, "bash").args(["-c", &format!(". ~/.bashrc; {cd}; echo \"$PATH\"")]).output().unwrap(),
+    );
+    let out = lines(&said.out);
+    assert_eq!(out.first(), Some(&nvcc(at, "12.4.1")), "{}", said.err);
+    let before = if behind { "/opt/mine:" } else { "" };
+    assert!(out[1].starts_with(&format!("{before}{first}")), "{out:?}");
 }
 
 #[test]
@@ -190,6 +204,18 @@ fn another_home_is_remembered() {
         said(command(&at, "bash").args(["-lc", "cd ~/q; nvcc; echo \"$CUDAUP_HOME\""]).output().unwrap());
     let wanted = [other.join("toolkits/12.4.1/bin/nvcc"), other].map(|p| p.display().to_string());
     assert_eq!(lines(&said.out), wanted, "{}", said.err);
+}
+
+/// `bash -ic` and its like read the start files and never show a prompt.
+#[test]
+fn commands_without_a_prompt_see_their_directory() {
+    let at = machine();
+    for shell in shells() {
+        write(&at, shell);
+        let mut command = command(&at, shell.name());
+        command.current_dir(at.path("home/q")).env_remove("PWD").args(["-i", "-c", "command -v nvcc"]);
+        assert_eq!(lines(&said(command.output().unwrap()).out), [nvcc(&at, "12.4.1")], "{shell:?}");
+    }
 }
 
 /// A terminal as people use one: start files written by `init --write`, a first prompt, cd, an edit, a shell in a shell.

@@ -3,14 +3,20 @@
 use crate::sandbox::Sandbox;
 use crate::shell_driver::{command, has};
 use std::fs;
+use std::path::PathBuf;
 use std::process::Command;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 /// Longer than any shell takes to start on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
+/// A server that ends takes its socket with it; the next one has its own.
+static SERVERS: AtomicUsize = AtomicUsize::new(0);
+
 pub struct Terminal<'a> {
     at: &'a Sandbox,
+    socket: PathBuf,
     asked: usize,
 }
 
@@ -21,13 +27,15 @@ impl<'a> Terminal<'a> {
         if !has_tmux() {
             return None;
         }
-        let terminal = Self { at, asked: 0 };
-        let line = around.replace(
-            "TMUX",
-            "tmux -f /dev/null -S ~/terminal -u new-session -d -x 200 -y 50 -c \"$D\" \"$P\"",
-        );
+        let socket = at.user().join(format!("terminal{}", SERVERS.fetch_add(1, Ordering::Relaxed)));
+        let terminal = Self { at, socket, asked: 0 };
+        let line = around
+            .replace("TMUX", "tmux -f /dev/null -S \"$S\" -u new-session -d -x 200 -y 50 -c \"$D\" \"$P\"");
         let mut bash = command(at, "bash");
-        bash.env("D", at.path(directory)).env("P", program).args(["--norc", "-c", &line]);
+        bash.env("D", at.path(directory))
+            .env("P", program)
+            .env("S", &terminal.socket)
+            .args(["--norc", "-c", &line]);
         let output = bash.output().unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         Some(terminal)
@@ -35,7 +43,7 @@ impl<'a> Terminal<'a> {
 
     fn tmux(&self) -> Command {
         let mut tmux = command(self.at, "tmux");
-        tmux.arg("-S").arg(self.at.user().join("terminal"));
+        tmux.arg("-S").arg(&self.socket);
         tmux
     }
 
