@@ -50,6 +50,7 @@ struct Chosen {
     is_default: bool,
     choice: Option<Choice>,
     before: Option<Choice>,
+    follows: bool,
     lines: Vec<String>,
 }
 
@@ -73,7 +74,15 @@ impl Args {
         };
         let lines = said(context, &place, choice.as_ref());
         write(file, &text)?;
-        Ok(Outcome::View(Box::new(Chosen { text, file: file.clone(), is_default, choice, before, lines })))
+        Ok(Outcome::View(Box::new(Chosen {
+            text,
+            file: file.clone(),
+            is_default,
+            choice,
+            before,
+            follows: hooked(context) && context.host.var("CUDAUP_VERSION").is_none(),
+            lines,
+        })))
     }
 
     /// The toolkit that the request means; installs it where that is wanted, `None` where it is to be written all the same.
@@ -166,6 +175,11 @@ fn write(file: &Path, text: &str) -> Result<(), Failure> {
     atomic::write(file, new.as_bytes())
 }
 
+/// Whether the shell function of a hook started this program.
+fn hooked(context: &Context) -> bool {
+    context.host.var("_CUDAUP_SHELL").is_some()
+}
+
 /// What else a person has to know of this choice.
 fn said(context: &Context, place: &Place, choice: Option<&Choice>) -> Vec<String> {
     let mut lines = Vec::new();
@@ -186,7 +200,7 @@ fn said(context: &Context, place: &Place, choice: Option<&Choice>) -> Vec<String
             "CUDAUP_VERSION={version} outranks it in this shell; to end that: unset CUDAUP_VERSION"
         ));
     }
-    if context.host.var("_CUDAUP_SHELL").is_none() {
+    if !hooked(context) {
         lines.push("this shell did not switch: it has no hook; for one command: cudaup exec -- CMD".into());
         lines.push("next: cudaup init (sets the shell up)".into());
     }
@@ -247,6 +261,7 @@ impl View for Chosen {
             Some(_) => String::new(),
         };
         let lines: String = self.lines.iter().map(|l| format!("{l}\n")).collect();
-        format!("{}, {place}{was}\n{lines}{missing}", style.strong(&what))
+        let follows = if self.follows && !self.is_default { "; this shell follows" } else { "" };
+        format!("{}, {place}{follows}{was}\n{lines}{missing}", style.strong(&what))
     }
 }

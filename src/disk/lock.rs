@@ -99,7 +99,8 @@ fn attempt(path: &Path) -> io::Result<Attempt> {
     let (ours, there) = (file.metadata()?, fs::metadata(path));
     if there.is_ok_and(|there| (there.dev(), there.ino()) == (ours.dev(), ours.ino())) {
         // Only for people: whoever cannot write it still holds the lock.
-        let _ = file.set_len(0).and_then(|()| write!(file, "{}", own_name()));
+        let emptied = if ours.len() > 0 { file.set_len(0) } else { Ok(()) };
+        let _ = emptied.and_then(|()| write!(file, "{}", own_name()));
         return Ok(Attempt::Held(file));
     }
     Ok(Attempt::Gone)

@@ -33,6 +33,8 @@ pub enum Answer {
     Short(usize),
     /// A status with further header lines.
     Status(u16, &'static str),
+    /// 404, but only once another path has been asked for.
+    AbsentAfter(&'static str),
     /// 200 with a page.
     Html(&'static str),
     /// Packed without being asked.
@@ -113,7 +115,7 @@ impl FaultServer {
 
     fn serve(&self, mut stream: TcpStream) -> std::io::Result<()> {
         let seen = read_request(&stream)?;
-        let (body, answer, etag) = {
+        let (mut body, answer, etag) = {
             let mut state = self.state.lock().unwrap();
             state.seen.push(seen.clone());
             let answer = state.script.get_mut(&seen.path).and_then(Vec::pop).unwrap_or(Answer::Well);
@@ -142,6 +144,12 @@ impl FaultServer {
                 );
             }
             _ => {}
+        }
+        if let Answer::AbsentAfter(other) = answer {
+            while self.count(other) == 0 {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            body = None;
         }
         let Some(mut body) = body else {
             return write!(

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::ffi::OsString;
 use std::fs::File;
-use std::io::{self, Read, Seek, Write};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 /// Large enough that the cost of a call does not count, small enough to stay in the processor's cache.
@@ -37,8 +37,7 @@ impl Part {
     pub fn open(target: &Path) -> Result<Self, Error> {
         let path = beside(target, ".part");
         let origin_path = beside(target, ".part.json");
-        let opened = File::options().read(true).write(true).create(true).truncate(false).open(&path);
-        let mut file = opened.map_err(|e| disk("open", &path, &e))?;
+        let mut file = open(&path).map_err(|e| disk("open", &path, &e))?;
         let (hasher, length) = digest(&mut file).map_err(|e| disk("read", &path, &e))?;
         let origin = std::fs::read(&origin_path).ok().and_then(|b| serde_json::from_slice(&b).ok());
         Ok(Self { path, origin_path, file, hasher, length, origin: origin.unwrap_or_default() })
@@ -56,8 +55,12 @@ impl Part {
 
     /// Forgets all bytes; those that follow are of `origin`.
     pub fn restart(&mut self, origin: Origin) -> Result<(), Error> {
-        let emptied = self.file.set_len(0).and_then(|()| self.file.rewind());
-        emptied.map_err(|e| disk("empty", &self.path, &e))?;
+        if self.length > 0 {
+            // A new file, not the old one made empty: ext4 takes that for a replaced document and writes all that
+            // follows to the disk when it is closed, whether it is wanted there or not.
+            let again = std::fs::remove_file(&self.path).and_then(|()| open(&self.path));
+            self.file = again.map_err(|e| disk("empty", &self.path, &e))?;
+        }
         self.hasher = Sha256::new();
         self.length = 0;
         if self.origin != origin {
@@ -111,6 +114,10 @@ pub(super) fn digest_of(path: &Path) -> Result<Option<(String, u64)>, Error> {
 /// A buffer as every reader of a body uses it.
 pub(super) fn buffer() -> Vec<u8> {
     vec![0; BUFFER]
+}
+
+fn open(path: &Path) -> io::Result<File> {
+    File::options().read(true).write(true).create(true).truncate(false).open(path)
 }
 
 fn digest(file: &mut File) -> io::Result<(Sha256, u64)> {

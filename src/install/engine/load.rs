@@ -8,10 +8,10 @@ use crate::failure::Failure;
 use crate::net::{Client, Wanted};
 use crate::ui::progress::Progress;
 use std::fs::File;
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// How long another process may take for a file that this one needs as well.
@@ -20,11 +20,15 @@ const WAIT: Duration = Duration::from_secs(1800);
 /// What took no longer than this is as quickly loaded again.
 const QUICK: Duration = Duration::from_secs(5);
 
+/// How long a further stream waits for its turn.
+const STEP: Duration = Duration::from_millis(50);
+
 /// The files of a job, the largest first.
 #[derive(Debug)]
 pub struct Loads {
     loads: Vec<Load>,
-    next: AtomicUsize,
+    /// Those that no stream has taken.
+    left: Mutex<Range<usize>>,
 }
 
 /// A file to be loaded.
@@ -62,20 +66,31 @@ impl Loads {
             loads.push(Load { part, name: p.name.clone(), size: p.size, wanted, path, quick });
         }
         loads.sort_by_key(|load| std::cmp::Reverse(load.size));
-        Ok(Self { loads, next: AtomicUsize::new(0) })
+        let left = Mutex::new(0..loads.len());
+        Ok(Self { loads, left })
     }
 
-    /// Starts the threads. Each takes the next file that none has taken.
+    /// Starts the threads: two at once, the others one after another while the unpackers have nothing to do. Where the
+    /// network is faster than they are, more streams would only make the largest file arrive last, and its unpacking
+    /// would be left for the end.
     pub fn start(self: &Arc<Self>, client: &Client, queue: &Arc<Queue>, progress: &Progress) {
-        for _ in 0..client.streams().min(self.loads.len()) {
+        for stream in 0..client.streams().min(self.loads.len()) {
             let (loads, client) = (Arc::clone(self), client.clone());
             let (queue, progress) = (Arc::clone(queue), progress.clone());
-            std::thread::spawn(move || loads.work(&client, &queue, &progress));
+            std::thread::spawn(move || {
+                for _ in 1..stream {
+                    std::thread::sleep(STEP);
+                }
+                while stream > 1 && !queue.starving() && !loads.none_left() && !queue.stopped() {
+                    std::thread::sleep(STEP);
+                }
+                loads.work(stream, &client, &queue, &progress);
+            });
         }
     }
 
-    fn work(&self, client: &Client, queue: &Queue, progress: &Progress) {
-        while let Some(load) = self.loads.get(self.next.fetch_add(1, Ordering::Relaxed)) {
+    fn work(&self, stream: usize, client: &Client, queue: &Queue, progress: &Progress) {
+        while let Some(load) = self.take(stream) {
             if queue.stopped() {
                 return;
             }
@@ -88,6 +103,18 @@ impl Loads {
                 Err(failure) => return queue.fail(failure),
             }
         }
+    }
+
+    /// The next file for a stream. Every second one begins with the smallest, so that there is something to unpack at
+    /// once; the others with the largest, so that it is not left for the end.
+    fn take(&self, stream: usize) -> Option<&Load> {
+        let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
+        let index = if stream % 2 == 1 { left.next_back() } else { left.next() };
+        self.loads.get(index?)
+    }
+
+    fn none_left(&self) -> bool {
+        self.left.lock().unwrap_or_else(PoisonError::into_inner).is_empty()
     }
 
     /// Whether the archive of a part was loaded in next to no time.

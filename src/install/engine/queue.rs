@@ -80,13 +80,16 @@ struct State {
     expected: usize,
     /// Archives that have not been split up yet.
     unopened: usize,
+    /// Unpackers that have nothing to do.
+    idle: usize,
     failure: Option<Failure>,
 }
 
 impl Queue {
     /// A queue that ends after so many archives.
     pub fn new(archives: usize) -> Self {
-        let state = State { work: BinaryHeap::new(), expected: archives, unopened: archives, failure: None };
+        let (work, failure) = Default::default();
+        let state = State { work, expected: archives, unopened: archives, idle: 0, failure };
         let (changed, stopped) = Default::default();
         Self { state: Mutex::new(state), changed, stopped }
     }
@@ -105,6 +108,12 @@ impl Queue {
         state.work.extend(work);
         state.unopened -= 1;
         self.changed.notify_all();
+    }
+
+    /// Whether unpackers wait for archives.
+    pub fn starving(&self) -> bool {
+        let state = self.state();
+        state.idle > 0 && state.work.is_empty()
     }
 
     /// Whether nothing is to be loaded any more.
@@ -137,7 +146,9 @@ impl Queue {
             if state.unopened == 0 {
                 return None;
             }
+            state.idle += 1;
             state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+            state.idle -= 1;
         }
     }
 
