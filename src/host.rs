@@ -77,6 +77,12 @@ impl Host {
     }
 }
 
+/// The command line, with the program's name first.
+#[expect(clippy::disallowed_methods, reason = "this is the one place that reads the world")]
+pub fn arguments() -> Vec<OsString> {
+    std::env::args_os().collect()
+}
+
 fn lookup<'a>(vars: &'a [(OsString, OsString)], name: &str) -> Option<&'a OsStr> {
     vars.iter().find(|(n, v)| n == name && !v.is_empty()).map(|(_, v)| v.as_os_str())
 }

@@ -1,16 +1,141 @@
 //! cudaup: install CUDA toolkits side by side and use the right one in every project.
 
 mod archive;
+mod cli;
+mod command;
+mod compat;
 mod disk;
 mod elf;
+mod facts;
 mod failure;
 mod host;
 mod install;
 mod net;
 mod process;
+mod prove;
 mod settings;
+mod shell;
+mod shims;
 mod source;
 mod toolkit;
 mod ui;
 
-fn main() {}
+use clap::Parser;
+use cli::{Cli, When};
+use command::habits::{self, Habit};
+use command::{Context, Outcome, Program};
+use cudaup_core::home::Home;
+use cudaup_shim::RealDisk;
+use failure::{Exit, Failure};
+use host::Host;
+use std::ffi::OsString;
+use std::io::Write;
+use std::os::unix::process::CommandExt;
+use std::process::ExitCode;
+use ui::talk::Talk;
+use ui::view::{Style, View};
+
+fn main() -> ExitCode {
+    let (host, arguments) = (Host::read(), host::arguments());
+    let cli = match parse(arguments) {
+        Ok(cli) => cli,
+        Err(code) => return code,
+    };
+    let (out, err) =
+        (colored(cli.color, &host, host.terminal.stdout), colored(cli.color, &host, host.terminal.stderr));
+    let talk = Talk { quiet: cli.quiet, verbose: cli.verbose, color: err, terminal: host.terminal.stderr };
+    let style = Style { color: out, user_home: host.user_home.clone() };
+    match context(host, talk).and_then(|context| cli.command.run(&context, cli.json)) {
+        Ok(Outcome::View(view)) => show(view.as_ref(), &style, cli.json, ExitCode::SUCCESS),
+        Ok(Outcome::Unmet(view)) => show(view.as_ref(), &style, cli.json, ExitCode::from(Exit::Failed as u8)),
+        Ok(Outcome::Bytes(bytes)) => print(&bytes, ExitCode::SUCCESS),
+        Ok(Outcome::Become(program)) => become_(program),
+        Ok(Outcome::Done) => ExitCode::SUCCESS,
+        Err(failure) => complain(&failure, cli.json),
+    }
+}
+
+fn parse(arguments: Vec<OsString>) -> Result<Cli, ExitCode> {
+    if let Some(cli) = cli::quick(&arguments) {
+        return Ok(cli);
+    }
+    let arguments = match habits::habit(arguments.get(1..).unwrap_or_default()) {
+        Some(Habit::Says(text)) => return Err(complain(&Failure::new(Exit::Usage, text), false)),
+        Some(Habit::Means(meant)) => arguments.into_iter().take(1).chain(meant).collect(),
+        None => arguments,
+    };
+    Cli::try_parse_from(arguments).map_err(|error| {
+        // A closed pipe is no reason to fail.
+        let _ = error.print();
+        ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
+    })
+}
+
+fn context(host: Host, talk: Talk) -> Result<Context, Failure> {
+    let home = host.home.clone().ok_or_else(|| {
+        Failure::failed("neither CUDAUP_HOME nor HOME names a directory, so there is no place for toolkits")
+            .hint("export CUDAUP_HOME=/some/directory/.cudaup")
+    })?;
+    let vars = host.vars.iter().cloned().collect();
+    let home = Home::new(home);
+    Ok(Context { vars, disk: RealDisk::new(host.sysroot.clone(), &home), home, talk, host })
+}
+
+fn colored(when: When, host: &Host, terminal: bool) -> bool {
+    match when {
+        When::Always => true,
+        When::Never => false,
+        When::Auto => terminal && host.var("NO_COLOR").is_none() && host.text("TERM") != Some("dumb"),
+    }
+}
+
+fn show(view: &dyn View, style: &Style, json: bool, code: ExitCode) -> ExitCode {
+    let text = if json { format!("{:#}\n", view.json()) } else { view.human(style) };
+    print(text.as_bytes(), code)
+}
+
+/// A reader that has gone away has what it wanted.
+fn print(bytes: &[u8], code: ExitCode) -> ExitCode {
+    let mut out = std::io::stdout().lock();
+    match out.write_all(bytes).and_then(|()| out.flush()) {
+        Err(e) if e.kind() != std::io::ErrorKind::BrokenPipe => ExitCode::from(Exit::Failed as u8),
+        _ => code,
+    }
+}
+
+fn complain(failure: &Failure, json: bool) -> ExitCode {
+    let mut text = format!("error: {}\n", failure.message);
+    for (i, next) in failure.tries.iter().enumerate() {
+        text.push_str(if i == 0 { "try: " } else { "     " });
+        text.push_str(next);
+        text.push('\n');
+    }
+    // A closed stderr is no reason to change the exit code.
+    let _ = anstream::stderr().write_all(text.as_bytes());
+    let code = ExitCode::from(failure.exit as u8);
+    if !json {
+        return code;
+    }
+    let error = serde_json::json!({
+        "error": { "code": failure.exit as u8, "message": failure.message, "try": failure.tries }
+    });
+    print(format!("{error:#}\n").as_bytes(), code)
+}
+
+fn become_(program: Program) -> ExitCode {
+    #[expect(clippy::disallowed_methods, reason = "exec becomes the program that was asked for")]
+    let mut command = std::process::Command::new(&program.path);
+    command.args(program.arguments);
+    for (name, value) in program.changes {
+        match value {
+            Some(value) => command.env(name, value),
+            None => command.env_remove(name),
+        };
+    }
+    let error = command.exec();
+    let code = if error.kind() == std::io::ErrorKind::NotFound { 127 } else { 126 };
+    let failure =
+        Failure::failed(format!("cannot run {}: {}", program.path.display(), failure::plain_io(&error)));
+    complain(&failure, false);
+    ExitCode::from(code)
+}

@@ -90,6 +90,16 @@ fn collect(events: &Receiver<Event>, limit: Duration) -> io::Result<Finished> {
     Ok(Finished { status, output: String::from_utf8_lossy(&bytes).into_owned() })
 }
 
+/// Writes a program for a test. Another process does it: while this one holds a file open for writing, a child that some
+/// other test is just starting holds it too, and the system refuses to run it.
+#[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "the file must never be open in this process")]
+pub fn script(path: &std::path::Path, text: &str) {
+    let write = "printf '%s\\n' \"$2\" > \"$1\" && chmod 755 \"$1\"";
+    let status = Command::new("sh").args(["-c", write, "sh"]).arg(path).arg(text).status();
+    assert!(status.is_ok_and(|status| status.success()), "{}", path.display());
+}
+
 #[cfg(test)]
 mod tests {
     use std::os::unix::fs::OpenOptionsExt;

@@ -101,9 +101,7 @@ pub fn leave(vars: &Vars) -> Left {
             }
         }
         for list in &state.lists {
-            if let Some(value) = list_before(list, vars.get(&list.name)) {
-                vars.put(&list.name, value);
-            }
+            restore(&mut vars, list);
         }
     }
     Left { vars, state, damaged }
@@ -205,11 +203,12 @@ fn list_after(
     Some((value, list))
 }
 
-/// What a list goes back to; `None` where it stays as it is.
-fn list_before(list: &List, now: Option<&OsStr>) -> Option<Option<OsString>> {
+/// Takes our entries out of a list and puts back what we took out. A list that was unset since stays unset.
+fn restore(vars: &mut Vars, list: &List) {
+    let now = vars.get(&list.name);
     let untouched = hash(now) == list.hash;
     if now.is_none() && !untouched {
-        return None;
+        return;
     }
     let mut elements = now.map(split).unwrap_or_default();
     if untouched {
@@ -227,5 +226,5 @@ fn list_before(list: &List, now: Option<&OsStr>) -> Option<Option<OsString>> {
         let at = beside.and_then(|right| elements.iter().position(|e| e == right));
         elements.insert(at.unwrap_or(removed.index).min(elements.len()), removed.entry.clone());
     }
-    Some((list.was_set || !elements.is_empty()).then(|| join(&elements)))
+    vars.put(&list.name, (list.was_set || !elements.is_empty()).then(|| join(&elements)));
 }

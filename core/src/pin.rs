@@ -139,7 +139,7 @@ pub fn parse_default(bytes: &[u8]) -> Result<Pin, BadPin> {
         match line.split_once('=') {
             Some((key, value)) if is_key(key.trim()) => set(&mut pin, number, key.trim(), value.trim())?,
             _ if first => {
-                pin.request = Some(Request::parse(line).map_err(|bad| BadPin::Request(number, bad))?)
+                pin.request = Some(Request::parse(line).map_err(|bad| BadPin::Request(number, bad))?);
             }
             _ => return Err(BadPin::NotASetting(number, printable(line))),
         }
@@ -160,7 +160,7 @@ pub fn with_request(bytes: &[u8], request: &str) -> Result<String, BadPin> {
         if done || content.is_empty() {
             out.push_str(line);
         } else if setting {
-            out.push_str(&format!("{request}\n{line}"));
+            out.extend([request, "\n", line]);
             done = true;
         } else {
             out.push_str(&line.replacen(content, request, 1));

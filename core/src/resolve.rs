@@ -85,19 +85,12 @@ pub fn asked(world: &World, argument: Option<&Request>) -> Result<Option<Asked>,
 
 /// The toolkit that applies by rules 1 to 4.
 pub fn resolve(world: &World, argument: Option<&Request>) -> Result<Option<Choice>, Refusal> {
-    match asked(world, argument)? {
-        Some(asked) => meet(world, asked).map(Some),
-        None => {
-            let settings = settings_of(&defaults(world));
-            let toolkit = machine_toolkit(&settings.roots, world.disk);
-            Ok(toolkit.map(|toolkit| Choice {
-                toolkit,
-                rule: Rule::Machine,
-                request: Request::System,
-                settings,
-            }))
-        }
+    if let Some(asked) = asked(world, argument)? {
+        return meet(world, asked).map(Some);
     }
+    let settings = settings_of(&defaults(world));
+    let toolkit = machine_toolkit(&settings.roots, world.disk);
+    Ok(toolkit.map(|toolkit| Choice { toolkit, rule: Rule::Machine, request: Request::System, settings }))
 }
 
 /// The toolkit that meets a request.

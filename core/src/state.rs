@@ -68,26 +68,21 @@ pub struct Removed {
 impl State {
     /// Writes the line.
     pub fn encode(&self) -> String {
-        let mut out = format!("1;{};{}", self.rule, escape(&self.root));
+        let mut parts = vec!["1".to_owned(), self.rule.clone(), escape(&self.root)];
         for s in &self.scalars {
-            out.push_str(&format!(
-                ";S,{},{},{}",
-                s.name,
-                option(s.before.as_deref()),
-                option(s.ours.as_deref())
-            ));
+            let fields = ["S", &s.name, &option(s.before.as_deref()), &option(s.ours.as_deref())];
+            parts.push(fields.join(","));
         }
         for l in &self.lists {
             let set = if l.was_set { "=" } else { "-" };
-            let removed: Vec<String> = l
-                .removed
-                .iter()
-                .map(|r| format!("{}={}{}", r.index, escape(&r.entry), option(r.right.as_deref())))
-                .collect();
-            let (front, back) = (entries(&l.front), entries(&l.back));
-            out.push_str(&format!(";L,{},{set},{:x},{front},{back},{}", l.name, l.hash, removed.join("+")));
+            let one = |r: &Removed| format!("{}={}{}", r.index, escape(&r.entry), option(r.right.as_deref()));
+            let removed: Vec<String> = l.removed.iter().map(one).collect();
+            let hash = format!("{:x}", l.hash);
+            let fields =
+                ["L", &l.name, set, &hash, &entries(&l.front), &entries(&l.back), &removed.join("+")];
+            parts.push(fields.join(","));
         }
-        out
+        parts.join(";")
     }
 
     /// Reads the line; `None` where it is not one of version 1 or is damaged.
@@ -134,11 +129,12 @@ fn option(value: Option<&OsStr>) -> String {
     value.map_or_else(|| "-".to_owned(), |v| format!("={}", escape(v)))
 }
 
+/// `-` or `=value`; the outer `None` is damage.
+#[expect(clippy::option_option, reason = "damage and unset are two things")]
 fn read_option(text: &str) -> Option<Option<OsString>> {
     match text.strip_prefix('=') {
         Some(value) => unescape(value).map(Some),
-        None if text == "-" => Some(None),
-        None => None,
+        None => (text == "-").then_some(None),
     }
 }
 
@@ -172,7 +168,8 @@ fn escape(value: &OsStr) -> String {
         if byte.is_ascii_alphanumeric() || b"._/".contains(&byte) {
             out.push(char::from(byte));
         } else {
-            out.push_str(&format!("%{byte:02x}"));
+            let digit = |half: u8| char::from_digit(u32::from(half), 16).unwrap_or('0');
+            out.extend(['%', digit(byte >> 4), digit(byte & 15)]);
         }
     }
     out

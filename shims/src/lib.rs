@@ -1,6 +1,7 @@
 //! The file system as the rules of core ask for it: the one that shims and cudaup itself share.
 
 use cudaup_core::disk::{Disk, Entry, Unread};
+use cudaup_core::home::Home;
 use std::ffi::OsString;
 use std::fs::{File, FileType};
 use std::io::{ErrorKind, Read};
@@ -11,12 +12,14 @@ use std::path::{Component, Path, PathBuf};
 #[derive(Clone, Debug, Default)]
 pub struct RealDisk {
     sysroot: Option<PathBuf>,
+    home: PathBuf,
 }
 
 impl RealDisk {
-    /// The machine's own files are looked up below `sysroot`.
-    pub fn new(sysroot: Option<PathBuf>) -> Self {
-        Self { sysroot }
+    /// The machine's own files are looked up below `sysroot`. Links of the cudaup home are not: they were made with real
+    /// targets.
+    pub fn new(sysroot: Option<PathBuf>, home: &Home) -> Self {
+        Self { sysroot, home: home.path().to_path_buf() }
     }
 }
 
@@ -61,7 +64,7 @@ impl Disk for RealDisk {
 
     fn real(&self, path: &Path) -> Option<PathBuf> {
         match &self.sysroot {
-            Some(root) => below(root, path),
+            Some(root) => below(root, &self.home, path),
             None => std::fs::canonicalize(path).ok(),
         }
     }
@@ -74,8 +77,8 @@ impl Disk for RealDisk {
     }
 }
 
-/// Follows links as the machine below `root` would: their absolute targets are meant from there.
-fn below(root: &Path, path: &Path) -> Option<PathBuf> {
+/// Follows links as the machine below `root` would: their absolute targets are meant from there, but for those in `home`.
+fn below(root: &Path, home: &Path, path: &Path) -> Option<PathBuf> {
     let mut left: Vec<OsString> = parts(path);
     let mut done = PathBuf::from("/");
     let mut links = 0;
@@ -96,7 +99,7 @@ fn below(root: &Path, path: &Path) -> Option<PathBuf> {
         }
         let target = std::fs::read_link(&next).ok()?;
         if target.is_absolute() {
-            let inside = next.starts_with(root) && !target.starts_with(root);
+            let inside = next.starts_with(root) && !target.starts_with(root) && !next.starts_with(home);
             left.extend(parts(&target));
             if inside {
                 left.extend(parts(root));
@@ -169,7 +172,7 @@ mod tests {
         symlink("/etc/alternatives/cuda", root.join("usr/local/cuda")).unwrap();
         symlink("/usr/local/cuda-12.4", root.join("etc/alternatives/cuda")).unwrap();
         symlink("loop", root.join("loop")).unwrap();
-        let disk = RealDisk::new(Some(root.clone()));
+        let disk = RealDisk::new(Some(root.clone()), &Home::new(root.join("home")));
         assert_eq!(disk.real(&disk.system("/usr/local/cuda")), Some(root.join("usr/local/cuda-12.4")));
         assert_eq!(disk.real(&root.join("loop")), None);
         assert_eq!(

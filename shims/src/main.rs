@@ -1,7 +1,7 @@
 //! The small program behind every shim: works out which toolkit applies here and becomes its tool.
 
-use cudaup_core::activate::{Activation, Entered, Scope, activate};
-use cudaup_core::environment::Vars;
+use cudaup_core::activate::{Entered, Scope, activate};
+use cudaup_core::environment::{Change, Vars};
 use cudaup_core::foreign::Foreign;
 use cudaup_core::home::Home;
 use cudaup_core::inventory;
@@ -21,7 +21,7 @@ const CANNOT_RUN: u8 = 126;
 
 /// What to become, or what to say.
 enum Outcome {
-    Run { program: PathBuf, vars: Option<Activation>, version: Option<String> },
+    Run { program: PathBuf, changes: Vec<Change> },
     Say(Vec<String>),
 }
 
@@ -38,11 +38,11 @@ fn main() -> ExitCode {
         );
     };
     let sysroot = vars.get("CUDAUP_SYSROOT").filter(|v| !v.is_empty()).map(PathBuf::from);
-    let disk = RealDisk::new(sysroot);
+    let disk = RealDisk::new(sysroot, &home);
     let cwd = read::working_directory(vars.get("PWD"));
     let world = World { vars: &vars, cwd: cwd.as_deref(), home: &home, disk: &disk };
     match choose(&world, &tool) {
-        Outcome::Run { program, vars, version } => run(&program, arguments, vars, version),
+        Outcome::Run { program, changes } => run(&program, arguments, changes),
         Outcome::Say(lines) => say(&lines, NOT_FOUND),
     }
 }
@@ -51,22 +51,21 @@ fn choose(world: &World, tool: &OsStr) -> Outcome {
     let activation = activate(world, None, Scope::All);
     match &activation.entered {
         Entered::Toolkit(choice) => {
-            let program = choice.toolkit.root.join("bin").join(tool);
-            if world.disk.is_file(&program) {
-                let version = choice.exact();
-                return Outcome::Run { program, vars: Some(activation), version: Some(version) };
-            }
-            let foreign = cudaup_core::activate::foreign(world, &activation.vars, &choice.settings.roots);
-            match next_on_path(world, tool, Some(&foreign)) {
-                Some(program) => {
-                    let version = choice.exact();
-                    Outcome::Run { program, vars: Some(activation), version: Some(version) }
-                }
-                None => Outcome::Say(lacks(world, choice, tool)),
-            }
+            let own = choice.toolkit.root.join("bin").join(tool);
+            let foreign = || cudaup_core::activate::foreign(world, &activation.vars, &choice.settings.roots);
+            let program = if world.disk.is_file(&own) {
+                Some(own)
+            } else {
+                next_on_path(world, tool, Some(&foreign()))
+            };
+            let Some(program) = program else { return Outcome::Say(lacks(world, choice, tool)) };
+            let exact = Some(choice.exact().into());
+            let mut changes = activation.changes;
+            changes.push(("CUDAUP_VERSION".into(), exact));
+            Outcome::Run { program, changes }
         }
         Entered::Nothing => match next_on_path(world, tool, None) {
-            Some(program) => Outcome::Run { program, vars: None, version: None },
+            Some(program) => Outcome::Run { program, changes: Vec::new() },
             None => Outcome::Say(vec![
                 format!("cudaup: no CUDA toolkit is chosen here and no other {} is on PATH", tool.display()),
                 "try: cudaup use VERSION (this project)   cudaup use --default VERSION (you)".into(),
@@ -115,22 +114,16 @@ fn lacks(world: &World, choice: &Choice, tool: &OsStr) -> Vec<String> {
     lines
 }
 
-fn run(
-    program: &Path,
-    arguments: impl Iterator<Item = OsString>,
-    vars: Option<Activation>,
-    version: Option<String>,
-) -> ExitCode {
+fn run(program: &Path, arguments: impl Iterator<Item = OsString>, changes: Vec<Change>) -> ExitCode {
     #[expect(clippy::disallowed_methods, reason = "becoming the tool is what a shim is for")]
     let mut command = Command::new(program);
     command.args(arguments);
-    for (name, value) in vars.iter().flat_map(|a| &a.changes) {
+    for (name, value) in changes {
         match value {
             Some(value) => command.env(name, value),
             None => command.env_remove(name),
         };
     }
-    command.envs(version.map(|v| ("CUDAUP_VERSION", v)));
     let error = command.exec();
     say(&[format!("cudaup: cannot run {}: {error}", program.display())], CANNOT_RUN)
 }

@@ -53,7 +53,8 @@ pub fn write(soname: &str, symbols: &[&str], machine: Machine, answer: u8) -> Ve
     segment(&mut out, 2, 6, (dynamic_at, dynamic_at + PAGE), size(&dynamic), 8);
     segment(&mut out, 0x6474_e551, 6, (0, 0), 0, 16);
     append(&mut out, hash_at, &hash);
-    append(&mut out, symbols_at, &[0; SYMBOL as usize]);
+    append(&mut out, symbols_at, &[]);
+    put(&mut out, &[(0, 8); 3]);
     for name in &at {
         // A global function in section 4 (.text), all at the one address.
         put(&mut out, &[(*name, 4), (0x12, 1), (0, 1), (4, 2), (code_at, 8), (size(&code), 8)]);

@@ -90,7 +90,7 @@ fn a_name_that_the_stub_lacks_does_not_link() {
     let linked = Command::new("gcc").args(["p.c", "-L.", "-lcuda"]).current_dir(here.path()).output();
     match linked {
         Ok(output) => {
-            assert!(String::from_utf8_lossy(&output.stderr).contains("undefined reference to `cuOther'"))
+            assert!(String::from_utf8_lossy(&output.stderr).contains("undefined reference to `cuOther'"));
         }
         Err(error) => eprintln!("skipped: gcc: {error}"),
     }

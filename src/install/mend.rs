@@ -12,11 +12,12 @@ mod version_json;
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use cudaup_core::version::Version;
 
+use crate::disk::atomic;
 use crate::elf::{Machine, stub};
 use crate::failure::Failure;
 use crate::install::headers;
@@ -150,7 +151,7 @@ impl Work<'_> {
         if !plain(&aim).exists() || path.exists() {
             return Ok(());
         }
-        self.directory_of(&path)?;
+        directory_of(&path)?;
         if path.is_symlink() {
             fs::remove_file(&path).map_err(|error| Failure::io("remove", &path, &error))?;
         }
@@ -165,20 +166,16 @@ impl Work<'_> {
         if fs::read(&path).is_ok_and(|there| there == bytes) {
             return Ok(());
         }
-        let directory = self.directory_of(&path)?;
-        let failed = |error: &io::Error| Failure::io("write", &path, error);
-        let mut new = tempfile::NamedTempFile::new_in(directory).map_err(|error| failed(&error))?;
-        new.write_all(bytes).map_err(|error| failed(&error))?;
-        new.persist(&path).map_err(|error| failed(&error.error))?;
+        directory_of(&path)?;
+        atomic::write(&path, bytes)?;
         self.made.insert(place.to_owned());
         Ok(())
     }
+}
 
-    fn directory_of<'p>(&self, path: &'p Path) -> Result<&'p Path, Failure> {
-        let directory = path.parent().unwrap_or(path);
-        fs::create_dir_all(directory).map_err(|error| Failure::io("create", directory, &error))?;
-        Ok(directory)
-    }
+fn directory_of(path: &Path) -> Result<(), Failure> {
+    let directory = path.parent().unwrap_or(path);
+    fs::create_dir_all(directory).map_err(|error| Failure::io("create", directory, &error))
 }
 
 /// The path with its `..` taken out by text; the directories before them are none of the links that are made here.

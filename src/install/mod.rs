@@ -1,5 +1,110 @@
-//! From downloaded parts to a toolkit that works.
+//! From downloaded parts to a toolkit that works: look at the machine, decide, carry out.
 
+pub mod apply;
+pub mod decide;
 pub mod engine;
 pub mod headers;
+pub mod look;
 pub mod mend;
+#[cfg(test)]
+mod real_wheels;
+pub mod remove;
+#[cfg(test)]
+mod tests;
+
+use crate::failure::Failure;
+use crate::source::plan::Plan;
+use crate::source::pypi;
+use crate::source::reach::reach;
+use crate::toolkit::receipt::Receipt;
+use apply::{Done, Site};
+use cudaup_core::inventory::{Kind, Toolkit};
+use decide::{First, Order};
+use look::Facts;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+/// What an order came to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// What was asked for is there already.
+    Present(Toolkit),
+    /// What would be loaded, and what would be said about it.
+    Planned(Box<Plan>, Vec<String>),
+    /// It was installed.
+    Installed(Box<Installed>),
+}
+
+/// A toolkit that was just installed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Installed {
+    /// Where it is.
+    pub root: PathBuf,
+    /// What it is made of.
+    pub receipt: Receipt,
+    /// How long it took.
+    pub took: Duration,
+    /// Whether it became the user's default.
+    pub default: bool,
+}
+
+/// Carries an order out. `roots` are the further places of toolkits that the settings name.
+pub fn run(site: &Site<'_>, roots: &[PathBuf], order: &Order) -> Result<Answer, Failure> {
+    let start = Instant::now();
+    let look = |request| look::look(site.host, site.home, roots, site.disk, request);
+    let facts = look(order.request);
+    let platform = match decide::first(order, &facts, site.home.path())? {
+        First::Present(toolkit) => return Ok(Answer::Present(toolkit)),
+        First::Ask(platform) => platform,
+    };
+    let reach = reach(site.host, site.home.path())?;
+    for note in &reach.indexes.notes {
+        site.talk.say(&format!("note: {note}"));
+    }
+    let index = pypi::Index { client: &reach.client, indexes: &reach.indexes };
+    let plan = pypi::plan(index, order.request, &order.wish, platform)?;
+    if let Some(there) = installed_already(order, &look(Some(plan.version)), site)? {
+        return Ok(Answer::Present(there));
+    }
+    let room = look::room(site.home, &plan.parts)?;
+    let lines = decide::announcement(&plan, room, &facts);
+    if order.dry_run {
+        return Ok(Answer::Planned(Box::new(plan), lines));
+    }
+    decide::fits(&plan, room, site.home.path())?;
+    for line in &lines {
+        site.talk.say(line);
+    }
+    let version = plan.version.to_string();
+    match apply::apply(site, &plan, &reach, order.verify)? {
+        Done::Installed(receipt) => {
+            let default = apply::become_default(site, &version)?;
+            let root = site.home.toolkit(&version);
+            Ok(Answer::Installed(Box::new(Installed {
+                root,
+                receipt: *receipt,
+                took: start.elapsed(),
+                default,
+            })))
+        }
+        Done::Meanwhile => match installed_already(order, &look(Some(plan.version)), site)? {
+            Some(toolkit) => Ok(Answer::Present(toolkit)),
+            None => Err(Failure::failed(format!(
+                "{} is there, but it is no toolkit",
+                site.home.toolkit(&version).display()
+            ))),
+        },
+    }
+}
+
+/// The toolkit of the very version that the source's plan came to, where cudaup has installed it.
+fn installed_already(order: &Order, facts: &Facts, site: &Site<'_>) -> Result<Option<Toolkit>, Failure> {
+    if !facts.present.as_ref().is_some_and(|t| t.kind == Kind::Managed) {
+        return Ok(None);
+    }
+    let order = Order { upgrade: false, ..order.clone() };
+    match decide::first(&order, facts, site.home.path())? {
+        First::Present(toolkit) => Ok(Some(toolkit)),
+        First::Ask(_) => Ok(None),
+    }
+}

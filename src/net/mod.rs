@@ -18,7 +18,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 pub use client::{Client, Document, Tail};
-pub use error::Error;
+pub use error::{Error, shown};
 pub use fetch::Wanted;
 pub use retry::Patience;
 

@@ -1,4 +1,4 @@
-//! `config.toml`: network, cache and display. What changes which toolkit is chosen, or its environment, stands in `default`.
+//! `config.toml`: network and cache. What changes which toolkit is chosen, or its environment, stands in `default`.
 
 use crate::failure::Failure;
 use serde::Deserialize;
@@ -12,8 +12,6 @@ pub struct Config {
     pub network: Network,
     /// What is kept.
     pub cache: Cache,
-    /// How cudaup talks.
-    pub display: Display,
 }
 
 /// How the network is used; what is absent has cudaup's own value.
@@ -36,14 +34,6 @@ pub struct Network {
 pub struct Cache {
     /// Whether archives stay after an install.
     pub keep: bool,
-}
-
-/// How cudaup talks.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Display {
-    /// `auto`, `always` or `never`.
-    pub color: Option<String>,
 }
 
 /// Reads the file; an absent one says nothing.

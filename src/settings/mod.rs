@@ -9,7 +9,7 @@ use crate::failure::Failure;
 use crate::host::Host;
 use std::path::{Path, PathBuf};
 
-pub use config::{Cache, Config, Network};
+pub use config::Config;
 
 /// Where PyPI is, when nothing says otherwise.
 pub const PYPI: &str = "https://pypi.org/simple";

@@ -1,3 +1,5 @@
+//! Where indexes are found, on a made-up machine.
+
 use super::*;
 use crate::host::Terminals;
 use std::fs;

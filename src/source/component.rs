@@ -51,9 +51,11 @@ const MINIMAL: Option<Profile> = Some(Profile::Minimal);
 const DEFAULT: Option<Profile> = Some(Profile::Default);
 const FULL: Option<Profile> = Some(Profile::Full);
 
-const fn since(major: u32, minor: u32) -> Option<Version> {
-    Some(Version::release(major, minor))
-}
+const V11_8: Option<Version> = Some(Version::release(11, 8));
+const V12_0: Option<Version> = Some(Version::release(12, 0));
+const V12_4: Option<Version> = Some(Version::release(12, 4));
+const V13_0: Option<Version> = Some(Version::release(13, 0));
+const V13_1: Option<Version> = Some(Version::release(13, 1));
 
 /// Every component that cudaup knows by name. What a source has besides is in `full` only.
 pub const COMPONENTS: &[Component] = &[
@@ -65,13 +67,13 @@ pub const COMPONENTS: &[Component] = &[
     },
     Component {
         must: true,
-        since: since(13, 0),
+        since: V13_0,
         inside: Some("cuda_nvcc"),
         ..part("cuda_crt", "nvidia-cuda-crt", MINIMAL, 75)
     },
     Component {
         must: true,
-        since: since(13, 0),
+        since: V13_0,
         inside: Some("cuda_nvcc"),
         ..part("libnvvm", "nvidia-nvvm", MINIMAL, 24)
     },
@@ -87,13 +89,13 @@ pub const COMPONENTS: &[Component] = &[
         ..part("cuda_cccl", "nvidia-cuda-cccl", MINIMAL, 50)
     },
     Component {
-        since: since(13, 0),
+        since: V13_0,
         inside: Some("cuda_cudart"),
         ..part("cuda_culibos", "nvidia-cuda-culibos", MINIMAL, 40)
     },
     part("cuda_nvrtc", "nvidia-cuda-nvrtc", DEFAULT, 26),
-    Component { since: since(12, 0), ..part("libnvjitlink", "nvidia-nvjitlink", DEFAULT, 26) },
-    Component { since: since(12, 4), ..part("libnvfatbin", "nvidia-nvfatbin", DEFAULT, 27) },
+    Component { since: V12_0, ..part("libnvjitlink", "nvidia-nvjitlink", DEFAULT, 26) },
+    Component { since: V12_4, ..part("libnvfatbin", "nvidia-nvfatbin", DEFAULT, 27) },
     part("libcublas", "nvidia-cublas", DEFAULT, 15),
     Component { needs: &["libnvjitlink"], ..part("libcufft", "nvidia-cufft", DEFAULT, 15) },
     part("libcurand", "nvidia-curand", DEFAULT, 24),
@@ -110,7 +112,7 @@ pub const COMPONENTS: &[Component] = &[
     Component { aliases: &["nvml"], ..part("cuda_nvml_dev", "nvidia-nvml-dev", DEFAULT, 65) },
     Component {
         aliases: &["profiler"],
-        since: since(11, 8),
+        since: V11_8,
         ..part("cuda_profiler_api", "nvidia-cuda-profiler-api", DEFAULT, 38)
     },
     Component {
@@ -123,12 +125,12 @@ pub const COMPONENTS: &[Component] = &[
     part("cuda_nvprune", "", DEFAULT, 30),
     Component { aliases: &["cuda-gdb"], ..part("cuda_gdb", "", DEFAULT, 30) },
     Component {
-        since: since(13, 0),
+        since: V13_0,
         inside: Some("cuda_nvcc"),
         ..part("libnvptxcompiler", "nvidia-nvptxcompiler", FULL, 42)
     },
-    Component { since: since(12, 0), ..part("cuda_opencl", "nvidia-cuda-opencl", FULL, 64) },
-    Component { since: since(13, 1), ..part("cuda_tileiras", "nvidia-cuda-tileiras", FULL, 27) },
+    Component { since: V12_0, ..part("cuda_opencl", "nvidia-cuda-opencl", FULL, 64) },
+    Component { since: V13_1, ..part("cuda_tileiras", "nvidia-cuda-tileiras", FULL, 27) },
     part("libcudla", "nvidia-cudla", None, 40),
     Component { aliases: &["nsys"], ..part("nsight_systems", "", None, 30) },
     Component { aliases: &["ncu"], ..part("nsight_compute", "", None, 30) },

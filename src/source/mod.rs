@@ -5,4 +5,5 @@ pub mod index;
 pub mod plan;
 pub mod profile;
 pub mod pypi;
+pub mod reach;
 mod unknown;

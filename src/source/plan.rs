@@ -1,5 +1,6 @@
 //! What an install will load and where it goes: the one form in which every source answers.
 
+use crate::source::component;
 use crate::source::profile::Profile;
 use cudaup_core::version::Version;
 
@@ -66,9 +67,9 @@ impl Plan {
         self.parts.iter().map(|p| p.size).sum()
     }
 
-    /// The bytes that the toolkit will take, where the source knows or a cautious guess from what comes packed.
+    /// The bytes that the toolkit will take on disk, as well as the source knows.
     pub fn unpacked(&self) -> u64 {
-        self.parts.iter().map(|p| p.unpacked.unwrap_or_else(|| p.size.saturating_mul(3))).sum()
+        self.parts.iter().map(Part::on_disk).sum()
     }
 
     /// The version of a component.
@@ -92,10 +93,26 @@ pub struct Part {
     pub sha256: String,
     /// The bytes to load; 0 where the source does not say.
     pub size: u64,
-    /// The bytes on disk, where the source says.
+    /// The bytes on disk, where the source says; an archive that holds more is refused.
     pub unpacked: Option<u64>,
     /// Where the members go.
     pub placement: Placement,
+}
+
+impl Part {
+    /// The bytes on disk: what the source says, else what such archives become by experience.
+    pub fn on_disk(&self) -> u64 {
+        let guess = || match component::named(&self.name) {
+            Some(known) => known.unpacked(self.size),
+            None => self.size.saturating_mul(3),
+        };
+        self.unpacked.unwrap_or_else(guess)
+    }
+
+    /// The address without what must not be written down: user, password, and the key of a signed address.
+    pub fn public_url(&self) -> String {
+        crate::net::shown(&self.url)
+    }
 }
 
 /// Where the members of an archive go in the toolkit's tree.

@@ -1,3 +1,5 @@
-//! What is known of a toolkit tree beyond the rules of core: its receipt and the host compilers it takes.
+//! What is known of a toolkit tree beyond the rules of core: its receipt, the host compilers it takes, what its nvcc says.
 
+pub mod ask;
+pub mod host_compiler;
 pub mod receipt;

@@ -2,12 +2,14 @@
 //!
 //! It marks what uninstall, add and lock may touch; choosing a toolkit never opens it.
 
-use std::fs;
-use std::io::{self, Write};
+use std::fs::{self, Permissions};
+use std::io;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
+use crate::disk::atomic;
 use crate::failure::Failure;
 
 /// The receipt's name in the toolkit's root.
@@ -110,26 +112,19 @@ impl Receipt {
         Ok(Some(receipt))
     }
 
-    /// Writes the receipt into a toolkit by a rename: it is whole or not there.
+    /// Writes the receipt into a toolkit by a rename: it is whole or not there. Everybody can read it, whatever the umask.
     pub fn write(&self, toolkit: &Path) -> Result<(), Failure> {
         let path = toolkit.join(NAME);
         let failed = |error: &io::Error| Failure::io("write", &path, error);
         let mut text = serde_json::to_vec_pretty(self).map_err(|error| failed(&error.into()))?;
         text.push(b'\n');
-        let mut new = tempfile::Builder::new()
-            .permissions(std::os::unix::fs::PermissionsExt::from_mode(0o644))
-            .tempfile_in(toolkit)
-            .map_err(|error| failed(&error))?;
-        new.write_all(&text).map_err(|error| failed(&error))?;
-        new.as_file().sync_all().map_err(|error| failed(&error))?;
-        new.persist(&path).map(drop).map_err(|error| failed(&error.error))
+        atomic::write(&path, &text)?;
+        fs::set_permissions(&path, Permissions::from_mode(0o644)).map_err(|error| failed(&error))
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::PermissionsExt;
-
     use super::*;
 
     fn receipt() -> Receipt {

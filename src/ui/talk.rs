@@ -30,4 +30,13 @@ impl Talk {
             self.say(line);
         }
     }
+
+    /// Asks a question that yes or Enter agrees to. Only for terminals.
+    pub fn ask(&self, question: &str) -> bool {
+        // A terminal that cannot be written to or read from agrees to nothing.
+        let _ = write!(anstream::stderr(), "{question}").and_then(|()| anstream::stderr().flush());
+        let mut answer = String::new();
+        let read = std::io::stdin().read_line(&mut answer).unwrap_or(0);
+        read > 0 && matches!(answer.trim().to_ascii_lowercase().as_str(), "" | "y" | "yes")
+    }
 }

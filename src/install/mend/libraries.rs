@@ -8,7 +8,7 @@ pub fn unversioned(names: &[String]) -> Vec<(String, String)> {
         let Some((stem, version)) = file.split_once(".so.") else { continue };
         let numbers =
             version.split('.').all(|part| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit()));
-        if !stem.starts_with("lib") || stem.ends_with(".alt") || !numbers {
+        if !stem.starts_with("lib") || stem.strip_suffix(".alt").is_some() || !numbers {
             continue;
         }
         let link = format!("{stem}.so");

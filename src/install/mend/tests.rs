@@ -143,6 +143,19 @@ fn programs_can_be_run_and_everything_read_by_everybody() {
 }
 
 #[test]
+fn a_tree_for_arm_servers_gets_stubs_for_them() {
+    let tree = tempfile::tempdir().unwrap();
+    let include = tree.path().join("targets/sbsa-linux/include");
+    fs::create_dir_all(&include).unwrap();
+    fs::create_dir_all(tree.path().join("targets/sbsa-linux/lib")).unwrap();
+    fs::write(include.join("cuda.h"), "CUresult cuInit(unsigned);").unwrap();
+    let facts = MendFacts { version: Version::exact(13, 0, 2), target: "sbsa-linux", components: &[] };
+    mend(tree.path(), &facts).unwrap();
+    let stub = crate::elf::header::open(&tree.path().join("lib64/stubs/libcuda.so")).unwrap();
+    assert_eq!(stub.machine, Some(Machine::Aarch64));
+}
+
+#[test]
 fn what_nvidias_archives_brought_is_left_alone() {
     let tree = wheel_tree();
     let path = |place: &str| tree.path().join(place);

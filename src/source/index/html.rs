@@ -18,7 +18,7 @@ pub fn read(text: &str, mut page: Page) -> Result<Vec<Listed>, NoList> {
             }
             "meta" => is_index |= written("name").is_some_and(|n| n.starts_with("pypi:")),
             "title" | "h1" => {
-                is_index |= rest.trim_start().get(..9).is_some_and(|t| t.eq_ignore_ascii_case("links for"))
+                is_index |= rest.trim_start().get(..9).is_some_and(|t| t.eq_ignore_ascii_case("links for"));
             }
             "a" => {
                 let offered = written("data-core-metadata").or_else(|| written("data-dist-info-metadata"));
@@ -110,18 +110,15 @@ fn unescaped(text: &str) -> String {
     let mut pieces = text.split('%');
     let mut bytes = pieces.next().unwrap_or_default().as_bytes().to_vec();
     for piece in pieces {
-        match piece
-            .split_at_checked(2)
-            .and_then(|(hex, rest)| Some((u8::from_str_radix(hex, 16).ok()?, rest)))
+        let escaped = piece.split_at_checked(2);
+        if let Some((byte, rest)) =
+            escaped.and_then(|(hex, rest)| Some((u8::from_str_radix(hex, 16).ok()?, rest)))
         {
-            Some((byte, rest)) => {
-                bytes.push(byte);
-                bytes.extend_from_slice(rest.as_bytes());
-            }
-            None => {
-                bytes.push(b'%');
-                bytes.extend_from_slice(piece.as_bytes());
-            }
+            bytes.push(byte);
+            bytes.extend_from_slice(rest.as_bytes());
+        } else {
+            bytes.push(b'%');
+            bytes.extend_from_slice(piece.as_bytes());
         }
     }
     String::from_utf8_lossy(&bytes).into_owned()

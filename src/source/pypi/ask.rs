@@ -6,6 +6,7 @@ use crate::settings::{Indexes, Place};
 use crate::source::index::{self, Listed, NoList};
 use crate::source::pypi::metadata;
 use sha2::{Digest, Sha256};
+use std::fmt::Write as _;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -102,9 +103,10 @@ fn each<'a, R: Send>(items: &[&'a str], work: impl Fn(&'a str) -> R + Sync) -> V
 
 fn same(bytes: &[u8], sha256: Option<&str>, what: &str) -> Result<(), Failure> {
     let Some(wanted) = sha256 else { return Ok(()) };
-    let mut found = String::new();
+    let mut found = String::with_capacity(64);
     for byte in Sha256::digest(bytes) {
-        found.push_str(&format!("{byte:02x}"));
+        // Writing to a string cannot fail.
+        let _ = write!(found, "{byte:02x}");
     }
     if found == wanted {
         return Ok(());

@@ -240,6 +240,6 @@ mod tests {
         let pin = Pin { project: "x".into(), build: Build::parse("1.0").unwrap() };
         let both = [gone.clone(), kept.clone()];
         assert_eq!(wheel(&both, &pin, Platform::LinuxSbsa).unwrap().0, &kept);
-        assert_eq!(wheel(&[gone.clone()], &pin, Platform::LinuxSbsa).unwrap().0, &gone);
+        assert_eq!(wheel(std::slice::from_ref(&gone), &pin, Platform::LinuxSbsa).unwrap().0, &gone);
     }
 }

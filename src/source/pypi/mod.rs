@@ -17,7 +17,7 @@ mod tests;
 pub use ask::Index;
 
 use crate::failure::{Exit, Failure};
-use crate::source::component::{self, Component};
+use crate::source::component;
 use crate::source::index::Listed;
 use crate::source::plan::{Part, Plan, Platform};
 use crate::source::profile::{Selection, Wish, select};
@@ -117,7 +117,7 @@ fn part(
     })
 }
 
-/// Asks the servers for the sizes that the index does not give, and says how much each part will take on disk.
+/// Asks the servers for the sizes that the index does not give.
 fn fill_sizes(index: Index<'_>, parts: &mut [Part]) {
     let silent: Vec<usize> = parts.iter().enumerate().filter(|(_, p)| p.size == 0).map(|(i, _)| i).collect();
     let urls: Vec<&str> = silent.iter().filter_map(|i| parts.get(*i)).map(|p| p.url.as_str()).collect();
@@ -126,11 +126,6 @@ fn fill_sizes(index: Index<'_>, parts: &mut [Part]) {
         if let Some(part) = parts.get_mut(at) {
             part.size = size;
         }
-    }
-    for part in parts {
-        let known = component::named(&part.name);
-        part.unpacked =
-            Some(known.map_or(part.size.saturating_mul(3), |c: &Component| c.unpacked(part.size)));
     }
 }
 

@@ -1,4 +1,6 @@
-use super::fake::{CLOSURE, FakeIndex, Form};
+//! The source from end to end, on an index of made-up wheels and on the real one.
+
+use super::fake::{self, CLOSURE, FakeIndex, Form};
 use super::*;
 use crate::net::fault_server::Answer;
 use crate::net::{Client, NetSettings, Patience};
@@ -111,7 +113,7 @@ fn a_wheel_without_a_hash_is_refused() {
 #[test]
 fn changed_metadata_is_refused() {
     let index = FakeIndex::usual();
-    let other = super::fake::wheel(&[("x.dist-info/METADATA", b"Name: x\n", 0o644)]);
+    let other = fake::wheel(&[("x.dist-info/METADATA", b"Name: x\n", 0o644)]);
     index.server.file("/files/cuda_toolkit-13.0.3.0-py2.py3-none-any.whl", &other);
     assert_eq!(minimal(&index, "13.0.3").unwrap_err().exit, Exit::BadBytes);
 }

@@ -1,0 +1,159 @@
+# The hook of cudaup for fish 3 and newer. `cudaup init fish` prints it between the lines that set _cudaup_bin,
+# _cudaup_home and _cudaup_system, and the variables of the directory that the shell starts in.
+#
+# At each prompt and each change of directory it looks, with builtins alone, whether anything changed that decides about
+# the toolkit: the nearest .cuda-version and what it says, the default files, CUDAUP_VERSION, PATH, CUDA_HOME, whether
+# the toolkit still exists. Only then does it ask the program. Nothing that it remembers is exported.
+
+set -gu _cudaup_own "$_cudaup_home/default"
+set -gu _cudaup_machine "$_cudaup_system/etc/cudaup/default"
+for _cudaup_name in pwd places first second near_same same asked yield
+    set -gu _cudaup_$_cudaup_name ''
+end
+set -e _cudaup_name
+set -gu _cudaup_shape -n ''
+set -gu _cudaup_root /
+set -gu _cudaup_fresh yes
+set -q _cudaup_told; or set -gu _cudaup_told ''
+
+# The first four lines are the whole cost where all is as it was: which files there are, and what they say. Whatever else
+# may be is _cudaup_look's. fish itself keeps $status.
+function _cudaup_hook --on-event fish_prompt --on-variable PWD
+    test $_cudaup_shape
+    and read -lz first <$_cudaup_first
+    and read -lz second <$_cudaup_second
+    and test "$PWD;$first;$second;$CUDAUP_VERSION;$CUDA_HOME;$PATH" = "$_cudaup_near_same"
+    or _cudaup_look
+end
+
+# Opens nothing that would make it wait, and nothing that cannot be read.
+function _cudaup_look
+    test "$PWD" = "$_cudaup_pwd"; or _cudaup_climb
+    set -l at
+    for at in $_cudaup_places
+        test -e "$at"; and break
+    end
+    test -f "$at" -a -r "$at"; and read -lzn4096 pin <$at
+    test -f "$_cudaup_own" -a -r "$_cudaup_own"; and read -lzn4096 default <$_cudaup_own
+    test -f "$_cudaup_machine" -a -r "$_cudaup_machine"; and read -lzn4096 other <$_cudaup_machine
+    set -l key "$at;$pin;$default;$other;$CUDAUP_VERSION"
+    test "$key;$CUDA_HOME;$PATH" = "$_cudaup_same" -a -e "$_cudaup_root"
+    or _cudaup_change $key "$at"
+end
+
+# Asks the program, since what its last answer stood on is no longer so. At the start the answer came with this file.
+function _cudaup_change --argument-names key at
+    if test -n "$_cudaup_fresh"
+        set -g _cudaup_fresh ''
+    else if test "$key" != "$_cudaup_asked"
+        set -g _cudaup_yield ''
+        _cudaup_ask; or return 0
+    else if test -n "$_cudaup_yield"
+        return 0
+    else
+        _cudaup_ask --mend; or return 0
+    end
+    set -g _cudaup_asked $key
+    set -g _cudaup_same "$key;$CUDA_HOME;$PATH"
+    # A root that does not exist is not watched.
+    set -g _cudaup_root /
+    test -n "$CUDAUP_STATE" -a -e "$CUDA_HOME"; and set -g _cudaup_root $CUDA_HOME
+    _cudaup_shorten $key "$at"
+    return 0
+end
+
+# Sets up the short test of _cudaup_hook: one or two small files that can be read, and nothing where nothing was.
+function _cudaup_shorten --argument-names key at
+    set -g _cudaup_shape -n ''
+    test -z "$_cudaup_yield" -a ! -e "$_cudaup_machine"; or return
+    set -l shape -e $_cudaup_root -a ! -e $_cudaup_machine
+    set -l files
+    test -n "$at"; and set files $at
+    for file in $_cudaup_places
+        test "$file" = "$at"; and break
+        set -a shape -a ! -e $file
+    end
+    if test -e $_cudaup_own
+        set -a files $_cudaup_own
+    else
+        set -a shape -a ! -e $_cudaup_own
+    end
+    set -q files[1]; or return
+    for file in $files
+        test -f $file -a -r $file; or return
+        set -a shape -a -f $file
+    end
+    test (string length -- $key) -lt 4096; or return
+    set -g _cudaup_first $files[1]
+    set -g _cudaup_second $files[-1]
+    read -lz first <$_cudaup_first
+    read -lz second <$_cudaup_second
+    set -g _cudaup_near_same "$PWD;$first;$second;$CUDAUP_VERSION;$CUDA_HOME;$PATH"
+    set -g _cudaup_shape $shape
+end
+
+# What is to be evaluated comes on stdout; what is to be read goes straight to stderr.
+function _cudaup_ask
+    # Once it is there again it is asked.
+    test -x "$_cudaup_bin"; or return 1
+    set -lx _CUDAUP_TOLD $_cudaup_told
+    command $_cudaup_bin hook fish $argv | source
+    return 0
+end
+
+# Sets _cudaup_places: where a pin for this directory can lie, the nearest first, and an empty name after the last.
+function _cudaup_climb
+    set -g _cudaup_pwd $PWD
+    set -g _cudaup_places ''
+    set -l ceiling -
+    test -n "$CUDAUP_CEILING"; and set ceiling (string trim --right --chars=/ -- $CUDAUP_CEILING)
+    set -l dir ''
+    for part in (string split / -- (string trim --right --chars=/ -- $PWD))
+        set dir $dir$part
+        if test "$dir" = "$ceiling"
+            set _cudaup_places ''
+        else
+            set -p _cudaup_places $dir/.cuda-version
+        end
+        set dir $dir/
+    end
+end
+
+# The program, and after it the hook, so that `cudaup use` and `cudaup install` are in force at once. `use --shell`
+# answers with text for this shell.
+function cudaup
+    set -l verb ''
+    set -l form ''
+    for word in $argv
+        switch $word
+            case --
+                break
+            case -h --help -V --version
+                set form help
+            case --shell '--shell=*'
+                test -n "$form"; or set form text
+            case '-*'
+            case '*'
+                test -n "$verb"; or set verb $word
+        end
+    end
+    set -l code 0
+    set -lx _CUDAUP_SHELL fish
+    if test "$verb$form" = usetext
+        set -l text (command $_cudaup_bin $argv)
+        set code $status
+        test $code -eq 0; and string join \n -- $text | source
+    else
+        command $_cudaup_bin $argv
+        set code $status
+    end
+    set -e _CUDAUP_SHELL
+    # What these change the hook cannot see: which toolkits there are, or a wish that a newer one had pushed aside.
+    switch $code$verb$_cudaup_yield
+        case '0use*' 0install 0uninstall 0link 0unlink 0add 0remove 0sync
+            set -g _cudaup_asked '?'
+            set -g _cudaup_same ''
+    end
+    _cudaup_hook
+    return $code
+end

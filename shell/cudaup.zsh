@@ -1,0 +1,108 @@
+# The hook of cudaup for zsh 5 and newer. `cudaup init zsh` prints it between the lines that set _cudaup_bin,
+# _cudaup_home and _cudaup_system, and the variables of the directory that the shell starts in.
+#
+# At each prompt and each change of directory it looks, with builtins alone, whether anything changed that decides about
+# the toolkit: the nearest .cuda-version and what it says, the default files, CUDAUP_VERSION, PATH, CUDA_HOME, whether
+# the toolkit still exists. Only then does it ask the program. Nothing that it remembers is exported.
+
+typeset -g _cudaup_own="$_cudaup_home/default" _cudaup_machine="$_cudaup_system/etc/cudaup/default"
+typeset -g _cudaup_pwd='' _cudaup_asked='' _cudaup_yield='' _cudaup_told="${_cudaup_told-}"
+typeset -g _cudaup_same='' _cudaup_root=/ _cudaup_fresh=yes
+typeset -ga _cudaup_places
+
+# zsh itself keeps $? for the other functions.
+function _cudaup_hook {
+  emulate -L zsh
+  local at pin default other
+  [[ $PWD == "$_cudaup_pwd" ]] || _cudaup_climb
+  for at in $_cudaup_places ''; do
+    [[ ! -e $at ]] || break
+  done
+  # Opens nothing that would make it wait, and nothing that cannot be read.
+  [[ ! -f $at || ! -r $at ]] || read -rk4096 -u3 pin 3<$at
+  [[ ! -f $_cudaup_own || ! -r $_cudaup_own ]] || read -rk4096 -u3 default 3<$_cudaup_own
+  [[ ! -f $_cudaup_machine || ! -r $_cudaup_machine ]] || read -rk4096 -u3 other 3<$_cudaup_machine
+  if [[ "$at;$pin;$default;$other;${CUDAUP_VERSION-};${CUDA_HOME-};$PATH" != "$_cudaup_same" || ! -e $_cudaup_root ]]; then
+    _cudaup_change "$at;$pin;$default;$other;${CUDAUP_VERSION-}"
+  fi
+}
+
+# Asks the program, since what its last answer stood on is no longer so. At the start the answer came with this file.
+function _cudaup_change {
+  if [[ -n $_cudaup_fresh ]]; then
+    _cudaup_fresh=''
+  elif [[ $1 != "$_cudaup_asked" ]]; then
+    _cudaup_yield=''
+    _cudaup_ask || return 0
+  elif [[ -n $_cudaup_yield ]]; then
+    return 0
+  else
+    _cudaup_ask --mend || return 0
+  fi
+  _cudaup_asked=$1 _cudaup_same="$1;${CUDA_HOME-};$PATH" _cudaup_root=/
+  # A root that does not exist is not watched.
+  if [[ -n ${CUDAUP_STATE-} && -e ${CUDA_HOME-} ]]; then _cudaup_root=$CUDA_HOME; fi
+}
+
+# What is to be evaluated comes on stdout; what is to be read goes straight to stderr.
+function _cudaup_ask {
+  # Once it is there again it is asked.
+  [[ -x $_cudaup_bin ]] || return 1
+  local _cudaup_text
+  if _cudaup_text=$(_CUDAUP_TOLD=$_cudaup_told $_cudaup_bin hook zsh "$@"); then
+    eval $_cudaup_text || :
+  fi
+}
+
+# Sets _cudaup_places: where a pin for this directory can lie, the nearest first.
+function _cudaup_climb {
+  local dir=${PWD%/} end=${CUDAUP_CEILING:--}
+  _cudaup_pwd=$PWD
+  _cudaup_places=()
+  end=${end%/}
+  while [[ $dir != "$end" ]]; do
+    _cudaup_places+=("$dir/.cuda-version")
+    [[ $dir == */* ]] || break
+    dir=${dir%/*}
+  done
+}
+
+# The program, and after it the hook, so that `cudaup use` and `cudaup install` are in force at once. `use --shell`
+# answers with text for this shell.
+function cudaup {
+  emulate -L zsh
+  local _cudaup_code=0 _cudaup_word _cudaup_verb='' _cudaup_form='' _cudaup_text
+  for _cudaup_word in "$@"; do
+    case $_cudaup_word in
+      --) break ;;
+      -h|--help|-V|--version) _cudaup_form=help ;;
+      --shell|--shell=*) _cudaup_form=${_cudaup_form:-text} ;;
+      -*) ;;
+      *) _cudaup_verb=${_cudaup_verb:-$_cudaup_word} ;;
+    esac
+  done
+  if [[ $_cudaup_verb == use && $_cudaup_form == text ]]; then
+    if _cudaup_text=$(_CUDAUP_SHELL=zsh $_cudaup_bin "$@"); then
+      eval $_cudaup_text || :
+    else
+      _cudaup_code=$?
+    fi
+  else
+    _CUDAUP_SHELL=zsh $_cudaup_bin "$@" || _cudaup_code=$?
+  fi
+  # What these change the hook cannot see: which toolkits there are, or a wish that a newer one had pushed aside.
+  case $_cudaup_code$_cudaup_verb$_cudaup_yield in
+    0use*|0install|0uninstall|0link|0unlink|0add|0remove|0sync) _cudaup_asked='?' _cudaup_same='' ;;
+  esac
+  _cudaup_hook
+  return $_cudaup_code
+}
+
+# First, so that what draws the prompt sees the new variables.
+function _cudaup_enrol {
+  emulate -L zsh
+  typeset -ga precmd_functions chpwd_functions
+  precmd_functions=(_cudaup_hook ${precmd_functions:#_cudaup_hook})
+  chpwd_functions=(_cudaup_hook ${chpwd_functions:#_cudaup_hook})
+}
+_cudaup_enrol

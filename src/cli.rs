@@ -1,0 +1,92 @@
+//! The command line: one line for each command.
+
+use crate::command::{self, Context, Outcome};
+use crate::failure::Failure;
+use clap::{Parser, Subcommand, ValueEnum};
+use std::ffi::OsString;
+
+/// Install CUDA toolkits side by side and use the right one in every project.
+#[derive(Debug, Parser)]
+#[command(name = "cudaup", version, arg_required_else_help = true, max_term_width = 100)]
+pub struct Cli {
+    /// Print one JSON object instead of text
+    #[arg(long, global = true)]
+    pub json: bool,
+    /// Say nothing but errors
+    #[arg(short, long, global = true)]
+    pub quiet: bool,
+    /// Say more
+    #[arg(short, long, global = true, conflicts_with = "quiet")]
+    pub verbose: bool,
+    /// When to use colour; NO_COLOR is honoured
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    pub color: When,
+    /// What to do
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// What the shells start by themselves, read without building the whole parser: that would take as long as the rest.
+pub fn quick(arguments: &[OsString]) -> Option<Cli> {
+    let words: Vec<&str> = arguments.iter().map(|a| a.to_str()).collect::<Option<_>>()?;
+    let command = match words.as_slice() {
+        [_, "hook", shell] => Command::Hook(command::hook::Args { shell: (*shell).to_owned(), mend: false }),
+        [_, "hook", shell, "--mend"] => {
+            Command::Hook(command::hook::Args { shell: (*shell).to_owned(), mend: true })
+        }
+        [_, "init", shell] if !shell.starts_with('-') => Command::Init(command::init::Args::of(shell)),
+        _ => return None,
+    };
+    Some(Cli { json: false, quiet: false, verbose: false, color: When::Auto, command })
+}
+
+/// When to use colour.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum When {
+    /// On a terminal, unless NO_COLOR is set
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
+}
+
+/// The commands; the help of each stands with its arguments.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    Install(command::install::Args),
+    Uninstall(command::uninstall::Args),
+    Use(command::use_::Args),
+    List(command::list::Args),
+    Current(command::current::Args),
+    Which(command::which::Args),
+    Exec(command::exec::Args),
+    Env(command::env::Args),
+    Link(command::link::Args),
+    Unlink(command::unlink::Args),
+    Init(command::init::Args),
+    Rehash(command::rehash::Args),
+    #[command(hide = true)]
+    Hook(command::hook::Args),
+}
+
+impl Command {
+    /// Runs the command.
+    pub fn run(&self, context: &Context, json: bool) -> Result<Outcome, Failure> {
+        match self {
+            Self::Install(args) => args.run(context),
+            Self::Uninstall(args) => args.run(context),
+            Self::Use(args) => args.run(context),
+            Self::List(args) => args.run(context),
+            Self::Current(args) => args.run(context),
+            Self::Which(args) => args.run(context),
+            Self::Exec(args) => args.run(context),
+            Self::Env(args) => args.run(context, json),
+            Self::Link(args) => args.run(context),
+            Self::Unlink(args) => args.run(context),
+            Self::Init(args) => args.run(context),
+            Self::Rehash(args) => args.run(context),
+            Self::Hook(args) => args.run(context),
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! `cudaup env [REQUEST]`: the environment of a toolkit as text for a shell, as JSON, or for GitHub's runners.
+
+use crate::command::{Context, Outcome, nothing_chosen, refused};
+use crate::failure::Failure;
+use crate::shell;
+use crate::ui::view::{Style, View};
+use clap::Args as Arguments;
+use cudaup_core::activate::{Activation, Entered, Scope, activate};
+use cudaup_core::environment::Change;
+use cudaup_core::list::split;
+use cudaup_core::resolve::Choice;
+use cudaup_core::state;
+use serde_json::{Map, Value, json};
+use std::fs::OpenOptions;
+use std::io::Write;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+/// Print the environment of the toolkit that applies here, for a shell to read.
+#[derive(Debug, Arguments)]
+pub struct Args {
+    /// The toolkit: 12, 12.4, 12.4.1, latest, system or a link's name
+    request: Option<String>,
+    /// The shell that reads it; the one that runs cudaup where none is named
+    #[arg(long, conflicts_with = "github")]
+    shell: Option<String>,
+    /// Append to the files that GITHUB_ENV and GITHUB_PATH name
+    #[arg(long)]
+    github: bool,
+}
+
+struct Shown {
+    choice: Choice,
+    changes: Vec<Change>,
+}
+
+impl Args {
+    /// Runs the command.
+    pub fn run(&self, context: &Context, as_json: bool) -> Result<Outcome, Failure> {
+        let request = self.request.as_deref().map(|text| context.request(text)).transpose()?;
+        let activation = activate(&context.world(), request.as_ref(), Scope::All);
+        for note in &activation.notes {
+            context.talk.say(&format!("note: {note}"));
+        }
+        let choice = match &activation.entered {
+            Entered::Toolkit(choice) => choice.as_ref().clone(),
+            Entered::Nothing => return Err(nothing_chosen()),
+            Entered::Refused(refusal) => return Err(refused(refusal)),
+        };
+        if self.github {
+            return github(context, &activation, &choice);
+        }
+        if as_json {
+            return Ok(Outcome::View(Box::new(Shown { choice, changes: activation.changes })));
+        }
+        let dialect = match &self.shell {
+            Some(name) => shell::dialect(name)?,
+            None => shell::parent::of_parent(&context.host, |_| true)?,
+        };
+        Ok(Outcome::Bytes(dialect.render(&activation.changes)))
+    }
+}
+
+impl View for Shown {
+    fn json(&self) -> Value {
+        let value = |v: &Option<std::ffi::OsString>| v.as_ref().map(|v| v.to_string_lossy().into_owned());
+        let vars: Map<String, Value> =
+            self.changes.iter().map(|(n, v)| (n.clone(), json!(value(v)))).collect();
+        json!({
+            "version": self.choice.toolkit.identity.to_string(),
+            "root": self.choice.toolkit.root.to_string_lossy(),
+            "variables": vars,
+        })
+    }
+
+    fn human(&self, _style: &Style) -> String {
+        String::new()
+    }
+}
+
+/// Later steps of a job get PATH entries by one file and variables by another. Neither can unset: what has to go is set
+/// to nothing. The way back is left out, since no later step leaves.
+fn github(context: &Context, activation: &Activation, choice: &Choice) -> Result<Outcome, Failure> {
+    let file = |name: &str| {
+        context.host.var(name).map(Path::new).ok_or_else(|| {
+            Failure::failed(format!("{name} is not set; --github is for steps of GitHub Actions"))
+                .hint("eval \"$(cudaup env)\"")
+        })
+    };
+    let (env_file, path_file) = (file("GITHUB_ENV")?, file("GITHUB_PATH")?);
+    let mut lines = Vec::new();
+    for (name, value) in activation.changes.iter().filter(|(n, _)| n != "PATH" && n != state::VARIABLE) {
+        let value = value.clone().unwrap_or_default();
+        let value = value.as_bytes();
+        if value.contains(&b'\n') {
+            return Err(Failure::failed(format!(
+                "{name} would hold a line end, which {} cannot carry",
+                env_file.display()
+            )));
+        }
+        lines.extend_from_slice(name.as_bytes());
+        lines.push(b'=');
+        lines.extend_from_slice(value);
+        lines.push(b'\n');
+    }
+    lines.extend_from_slice(format!("CUDAUP_VERSION={}\n", choice.exact()).as_bytes());
+    let first =
+        activation.vars.get("PATH").map(split).unwrap_or_default().into_iter().next().unwrap_or_default();
+    let mut entry = first.as_bytes().to_vec();
+    entry.push(b'\n');
+    append(env_file, &lines)?;
+    append(path_file, &entry)?;
+    context.talk.say(&format!("CUDA {} is there for the steps that follow", choice.toolkit.identity));
+    Ok(Outcome::Done)
+}
+
+fn append(file: &Path, bytes: &[u8]) -> Result<(), Failure> {
+    let opened = OpenOptions::new().append(true).create(true).open(file);
+    opened.and_then(|mut f| f.write_all(bytes)).map_err(|e| Failure::io("write", file, &e))
+}

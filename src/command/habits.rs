@@ -1,0 +1,306 @@
+//! What users of rustup, pyenv, nvm, mise and conda type by habit: it works, or the answer is the full right command.
+//! Asked ahead of the parser's own guess, which knows spellings and not what a word means elsewhere.
+
+use std::ffi::{OsStr, OsString};
+
+/// What is to be made of words that cudaup does not have.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Habit {
+    /// They mean these arguments: go on with them.
+    Means(Vec<OsString>),
+    /// They mean something else here than elsewhere, or nothing yet: say this and exit with the code for usage.
+    Says(String),
+}
+
+const OWN_DEFAULT: &str = "what holds wherever no directory says otherwise is the default";
+const PART_OF_USE: &str = "it is an option of `use`";
+const A_NAME: &str = "a name is given to a toolkit's directory";
+const TWO_QUESTIONS: &str = "ask whether this shell runs what it should, or what there is to install";
+const NEWEST: (&str, &[OsString]) = ("list --remote", &[]);
+const WHAT_APPLIES: &str = "ask which toolkit applies here, and what typing nvcc runs";
+const UPDATE_BY_SCRIPT: &str =
+    "cudaup cannot update itself yet: fetch the newer source and run its ./install.sh again";
+const UNINSTALL_BY_HAND: &str =
+    "cudaup cannot uninstall itself yet: take it out of the shell, then delete ~/.cudaup";
+const NOTHING_TO_CLEAN: &str = "there is nothing to clean by a command: archives are not kept, and what a broken install left \
+    is taken up or cleared away by the next one";
+
+/// Answers that agree: these commands ask nothing.
+const YES: &[&str] = &["-y", "--yes"];
+
+/// Gets the word and what follows it. Where nothing is to be changed, it gives the same words back.
+type Answer = fn(&str, &[OsString]) -> Habit;
+
+/// The first word of a command line, and what the whole line means.
+const HABITS: &[(&[&str], Answer)] = &[
+    (&["ls", "versions"], |_, rest| means(&["list"], rest)),
+    (&["ls-remote", "list-remote", "list-all", "search", "available"], |_, rest| {
+        let releases: Vec<_> = rest.iter().filter(|arg| is_request(arg)).cloned().collect();
+        means(&["list", "--remote"], &releases)
+    }),
+    (&["run", "x", "exec"], run),
+    (&["switch", "pin"], |_, rest| means(&["use"], rest)),
+    (&["use"], choose),
+    (&["local"], local),
+    (&["shell"], shell),
+    (&["global"], |word, rest| no(word, OWN_DEFAULT, &[("use --default", &or_version(rest))])),
+    (&["default"], default),
+    (&["alias"], alias),
+    (&["install", "i"], install),
+    (&["uninstall", "rm", "delete"], |_, rest| means(&["uninstall"], &without(YES, rest))),
+    (&["add"], add),
+    (&["remove"], remove),
+    (&["update", "upgrade"], update),
+    (&["show", "status", "version"], |_, rest| means(&["current"], &flags(rest))),
+    (&["check"], |word, _| no(word, TWO_QUESTIONS, &[("current --check", &[]), NEWEST])),
+    (&["doctor"], |word, _| no(word, WHAT_APPLIES, &[("current -v", &[]), ("which nvcc", &[])])),
+    (&["clean", "cache", "prune"], |_, _| Habit::Says(NOTHING_TO_CLEAN.into())),
+    (&["where", "prefix"], place),
+    (&["activate"], activate),
+    (&["deactivate"], |word, _| leave(word)),
+    (&["toolchain"], toolchain),
+    (&["self"], itself),
+];
+
+/// What these arguments (without the program's own name) mean, where they are somebody else's.
+pub fn habit(args: &[OsString]) -> Option<Habit> {
+    let at = command_at(args)?;
+    let (before, rest) = args.split_at_checked(at + 1)?;
+    let (word, before) = before.split_last()?;
+    let word = word.to_str()?;
+    let (_, answer) = HABITS.iter().find(|(words, _)| words.contains(&word))?;
+    match answer(word, rest) {
+        Habit::Means(meant) => Some([before, &meant].concat()).filter(|line| line != args).map(Habit::Means),
+        said @ Habit::Says(_) => Some(said),
+    }
+}
+
+/// Where the command stands: behind the options that every command has.
+fn command_at(args: &[OsString]) -> Option<usize> {
+    let mut value = false;
+    args.iter().position(|arg| {
+        let word = !value && !is_flag(arg);
+        value = arg == "--color";
+        word
+    })
+}
+
+fn run(word: &str, rest: &[OsString]) -> Habit {
+    let requests = usize::from(rest.first().is_some_and(|arg| is_request(arg)));
+    let (request, command) = rest.split_at_checked(requests).unwrap_or((&[], rest));
+    // A name in front of `--` is a link's, which cannot be told from a program's.
+    let separated = word == "exec" && command.iter().any(|arg| arg == "--");
+    if separated || command.first().is_none_or(|arg| is_flag(arg)) {
+        return means(&["exec"], rest);
+    }
+    means(&["exec"], &[&plain(request), &["--".into()][..], command].concat())
+}
+
+fn choose(word: &str, rest: &[OsString]) -> Habit {
+    if rest.iter().any(|arg| arg == "--unset") {
+        return leave(word);
+    }
+    if rest.iter().any(|arg| arg == "-g") {
+        return no("use -g", OWN_DEFAULT, &[("use --default", &without(&["-g"], rest))]);
+    }
+    means(&["use"], &plain(&without(&["--local", "-l"], rest)))
+}
+
+fn local(word: &str, rest: &[OsString]) -> Habit {
+    match rest.first() {
+        None => means(&["current"], &[]),
+        Some(arg) if arg == "--unset" => leave(word),
+        Some(_) => means(&["use"], rest),
+    }
+}
+
+fn shell(word: &str, rest: &[OsString]) -> Habit {
+    match rest.first() {
+        None => means(&["current"], &[]),
+        Some(arg) if arg == "--unset" => leave(word),
+        Some(_) => no(word, PART_OF_USE, &[("use --shell", rest)]),
+    }
+}
+
+fn default(_: &str, rest: &[OsString]) -> Habit {
+    if rest.is_empty() { means(&["list"], &[]) } else { means(&["use", "--default"], rest) }
+}
+
+fn alias(word: &str, rest: &[OsString]) -> Habit {
+    match rest.split_first() {
+        Some((name, rest)) if name == "default" => default(word, rest),
+        Some((name, _)) => no(word, A_NAME, &[("link", &[name.clone(), "DIRECTORY".into()])]),
+        None => means(&["list"], &[]),
+    }
+}
+
+fn install(_: &str, rest: &[OsString]) -> Habit {
+    if let Some((name, shown)) = rest.iter().find_map(|arg| addon(arg)) {
+        let versions: Vec<_> = rest.iter().filter(|arg| is_request(arg)).cloned().collect();
+        return no_addon(name, shown, &versions);
+    }
+    if rest.iter().any(|arg| arg == "driver" || arg == "nvidia-driver") {
+        return Habit::Says(
+            "cudaup never installs or changes the NVIDIA driver: that is the system's own".into(),
+        );
+    }
+    let named = without(&["cuda", "cuda-toolkit", "toolkit"], rest);
+    if named.len() < rest.len() && !named.iter().any(|arg| is_request(arg)) {
+        return says("which version of CUDA is not said", &[("install latest", &[])]);
+    }
+    means(&["install"], &plain(&without(YES, &named)))
+}
+
+fn add(word: &str, rest: &[OsString]) -> Habit {
+    match rest.iter().find_map(|arg| addon(arg)) {
+        Some((name, shown)) => no_addon(name, shown, &[]),
+        None => no(word, "a toolkit is installed", &[("install", &or_version(rest))]),
+    }
+}
+
+fn remove(word: &str, rest: &[OsString]) -> Habit {
+    match rest.iter().find_map(|arg| addon(arg)) {
+        Some((_, shown)) => {
+            Habit::Says(format!("cudaup does not install {shown} yet, so it has none to remove"))
+        }
+        None => no(word, "a toolkit is uninstalled", &[("uninstall", &or_version(rest))]),
+    }
+}
+
+fn update(word: &str, rest: &[OsString]) -> Habit {
+    let version = if rest.is_empty() { &["latest".into()][..] } else { rest };
+    no(word, "a newer toolkit is installed beside the others", &[("install --upgrade", version)])
+}
+
+fn place(_: &str, rest: &[OsString]) -> Habit {
+    let Some(version) = rest.first() else { return means(&["which", "--root"], &[]) };
+    let command = format!("CUDAUP_VERSION={} cudaup which --root", shown(std::slice::from_ref(version)));
+    Habit::Says(format!("the place of a toolkit that is not the chosen one is asked so\ntry: {command}"))
+}
+
+fn activate(word: &str, rest: &[OsString]) -> Habit {
+    match rest.first() {
+        Some(arg) if ["bash", "zsh", "fish"].iter().any(|shell| arg == shell) => means(&["init"], rest),
+        None => no(word, "the shell's start file does it, once set up", &[("init --write", &[])]),
+        Some(_) => no(word, PART_OF_USE, &[("use --shell", rest)]),
+    }
+}
+
+fn toolchain(word: &str, rest: &[OsString]) -> Habit {
+    const SAME: [&str; 8] = ["list", "ls", "install", "add", "uninstall", "remove", "link", "update"];
+    match rest.first() {
+        None => means(&["list"], &[]),
+        Some(same) if SAME.iter().any(|w| same == w) => habit(rest).unwrap_or_else(|| means(&[], rest)),
+        Some(_) => means(&[word], rest),
+    }
+}
+
+fn itself(word: &str, rest: &[OsString]) -> Habit {
+    match rest.first().and_then(|arg| arg.to_str()) {
+        Some("update") => Habit::Says(UPDATE_BY_SCRIPT.into()),
+        Some("uninstall") => says(UNINSTALL_BY_HAND, &[("init --remove", &[])]),
+        _ => means(&[word], rest),
+    }
+}
+
+const ADDONS: &[(&str, &str)] = &[
+    ("cudnn", "cuDNN"),
+    ("nccl", "NCCL"),
+    ("cutensor", "cuTENSOR"),
+    ("cusparselt", "cuSPARSELt"),
+    ("nvshmem", "NVSHMEM"),
+];
+
+/// The library that `cudnn`, `--cudnn` or `cudnn=9.8` names.
+fn addon(arg: &OsStr) -> Option<(&'static str, &'static str)> {
+    let name = arg.to_str()?.trim_start_matches('-').split(['=', '@']).next()?;
+    ADDONS.iter().find(|(addon, _)| name.eq_ignore_ascii_case(addon)).copied()
+}
+
+fn no_addon(name: &str, shown_name: &str, versions: &[OsString]) -> Habit {
+    let mut text = format!("cudaup does not install {shown_name} yet, only toolkits");
+    let mut line = "try: ";
+    if !versions.is_empty() {
+        text = format!("{text}\n{line}cudaup install {}", shown(versions));
+        line = "     ";
+    }
+    // Of the five, only these two have packages that programs other than Python's find by themselves.
+    if ["cudnn", "nccl"].contains(&name) {
+        let major = versions
+            .first()
+            .and_then(|v| v.to_str()?.split('.').next())
+            .filter(|m| ["11", "12", "13"].contains(m));
+        let major = major.unwrap_or("12");
+        text = format!("{text}\n{line}for Python with CUDA {major}: pip install nvidia-{name}-cu{major}");
+    }
+    Habit::Says(text)
+}
+
+fn leave(word: &str) -> Habit {
+    let text = match word {
+        "shell" | "deactivate" => {
+            "a shell goes back to the version of its directory so\ntry: unset CUDAUP_VERSION"
+        }
+        _ => "a directory has no version of its own any more when its file is gone\ntry: rm .cuda-version",
+    };
+    Habit::Says(text.into())
+}
+
+/// Whether a word asks for a toolkit by its version. A link's name is not told from a program's.
+fn is_request(arg: &OsStr) -> bool {
+    arg.to_str().is_some_and(|text| {
+        let number =
+            ["cuda-", "cuda@", "cuda=", "v", "cu"].iter().find_map(|p| text.strip_prefix(p)).unwrap_or(text);
+        number.trim_start_matches('=').starts_with(|c: char| c.is_ascii_digit())
+            || ["latest", "system"].contains(&text)
+    })
+}
+
+/// What conda's and mise's users write as `cuda=12.4` and `cuda@12.4`, as it is written here.
+fn plain(rest: &[OsString]) -> Vec<OsString> {
+    let version = |arg: &OsString| {
+        let version = arg.to_str().and_then(|text| text.strip_prefix("cuda@").or(text.strip_prefix("cuda=")));
+        version.map_or_else(|| arg.clone(), |v| v.trim_start_matches('=').into())
+    };
+    rest.iter().map(version).collect()
+}
+
+fn without(words: &[&str], rest: &[OsString]) -> Vec<OsString> {
+    rest.iter().filter(|arg| !words.iter().any(|w| arg == w)).cloned().collect()
+}
+
+fn is_flag(arg: &OsStr) -> bool {
+    arg.as_encoded_bytes().starts_with(b"-")
+}
+
+fn flags(rest: &[OsString]) -> Vec<OsString> {
+    rest.iter().filter(|arg| is_flag(arg)).cloned().collect()
+}
+
+fn or_version(rest: &[OsString]) -> Vec<OsString> {
+    if rest.is_empty() { vec!["VERSION".into()] } else { rest.to_vec() }
+}
+
+fn means(words: &[&str], rest: &[OsString]) -> Habit {
+    Habit::Means(words.iter().map(OsString::from).chain(rest.iter().cloned()).collect())
+}
+
+fn no(word: &str, why: &str, commands: &[(&str, &[OsString])]) -> Habit {
+    says(&format!("cudaup has no `{word}`: {why}"), commands)
+}
+
+fn says(text: &str, commands: &[(&str, &[OsString])]) -> Habit {
+    let line = |(command, rest): &(&str, &[OsString])| {
+        format!("cudaup {command} {}", shown(rest)).trim_end().to_owned()
+    };
+    let lines: Vec<_> = commands.iter().map(line).collect();
+    Habit::Says(format!("{text}\ntry: {}", lines.join("\n     ")))
+}
+
+/// Arguments as they can be typed again.
+fn shown(args: &[OsString]) -> String {
+    shell_words::join(args.iter().map(|arg| arg.to_string_lossy()))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,194 @@
+//! What people type, and what becomes of it.
+
+use super::*;
+
+const COMMANDS: [&str; 13] = [
+    "install",
+    "uninstall",
+    "use",
+    "list",
+    "current",
+    "which",
+    "exec",
+    "env",
+    "init",
+    "link",
+    "unlink",
+    "rehash",
+    "help",
+];
+
+fn habit_of(line: &str) -> Option<Habit> {
+    let words = shell_words::split(line).unwrap();
+    habit(&words.into_iter().map(OsString::from).collect::<Vec<_>>())
+}
+
+const MEANS: &[(&str, &str)] = &[
+    ("ls", "list"),
+    ("ls --json", "list --json"),
+    ("-q ls", "-q list"),
+    ("--color always -v ls", "--color always -v list"),
+    ("versions", "list"),
+    ("ls-remote", "list --remote"),
+    ("search cuda 13", "list --remote 13"),
+    ("run 12.4 nvcc --version", "exec 12.4 -- nvcc --version"),
+    ("run nvcc -V", "exec -- nvcc -V"),
+    ("run 12.4 -- nvcc -V", "exec 12.4 -- nvcc -V"),
+    ("run -- nvcc -V", "exec -- nvcc -V"),
+    ("run latest cmake --build . -- -j8", "exec latest -- cmake --build . -- -j8"),
+    ("run", "exec"),
+    ("x cuda@12.4 make", "exec 12.4 -- make"),
+    ("exec 12.4 nvcc -V", "exec 12.4 -- nvcc -V"),
+    ("exec nvcc -V", "exec -- nvcc -V"),
+    ("exec 'a b' -V", "exec -- 'a b' -V"),
+    ("use --local 12.4", "use 12.4"),
+    ("use 12.4 --local -y", "use 12.4 -y"),
+    ("use cuda@12.4", "use 12.4"),
+    ("switch 12.4", "use 12.4"),
+    ("pin 12.4", "use 12.4"),
+    ("local 11.8", "use 11.8"),
+    ("local", "current"),
+    ("shell", "current"),
+    ("default 12.4", "use --default 12.4"),
+    ("default", "list"),
+    ("alias default 12.4", "use --default 12.4"),
+    ("install -y 12.4", "install 12.4"),
+    ("install 13.0 --profile minimal --yes", "install 13.0 --profile minimal"),
+    ("install cuda@12.4", "install 12.4"),
+    ("install cuda==12.4.1", "install 12.4.1"),
+    ("install cuda 12.4", "install 12.4"),
+    ("i 12.4", "install 12.4"),
+    ("uninstall -y 12.4", "uninstall 12.4"),
+    ("rm 12.4", "uninstall 12.4"),
+    ("rm -y 12.4", "uninstall 12.4"),
+    ("show", "current"),
+    ("show active-toolchain", "current"),
+    ("status --json", "current --json"),
+    ("prefix", "which --root"),
+    ("activate bash", "init bash"),
+    ("toolchain list", "list"),
+    ("toolchain install 12.4", "install 12.4"),
+    ("toolchain", "list"),
+];
+
+const SAYS: &[(&str, &[&str])] = &[
+    ("shell 12.4", &["no `shell`", "cudaup use --shell 12.4"]),
+    ("shell --unset", &["unset CUDAUP_VERSION"]),
+    ("local --unset", &["rm .cuda-version"]),
+    ("global 12.4", &["cudaup use --default 12.4"]),
+    ("global", &["cudaup use --default VERSION"]),
+    ("use -g 12.4", &["cudaup use --default 12.4"]),
+    ("remove 12.4", &["cudaup uninstall 12.4"]),
+    ("remove 'a b'", &["cudaup uninstall 'a b'"]),
+    ("remove cudnn", &["does not install cuDNN yet"]),
+    ("toolchain remove 12.4", &["cudaup uninstall 12.4"]),
+    ("add 12.4", &["cudaup install 12.4"]),
+    ("add 12.4 11.8", &["cudaup install 12.4 11.8"]),
+    ("add cudnn", &["does not install cuDNN yet", "pip install nvidia-cudnn-cu12"]),
+    ("update", &["cudaup install --upgrade latest"]),
+    ("update 12.4", &["cudaup install --upgrade 12.4"]),
+    ("check", &["cudaup current --check", "cudaup list --remote"]),
+    ("clean", &["nothing to clean"]),
+    ("cache clean", &["nothing to clean"]),
+    ("doctor", &["no `doctor`", "cudaup current -v"]),
+    ("install cudnn", &["does not install cuDNN yet", "pip install nvidia-cudnn-cu12"]),
+    ("install 13.0 --cudnn", &["cudaup install 13.0\n", "pip install nvidia-cudnn-cu13"]),
+    ("install 11.8 --cudnn=8.9", &["cudaup install 11.8\n", "nvidia-cudnn-cu11"]),
+    ("install 12.4 --with nccl", &["NCCL", "cudaup install 12.4\n", "nvidia-nccl-cu12"]),
+    ("install cutensor", &["does not install cuTENSOR yet, only toolkits"]),
+    ("install cuda", &["cudaup install latest"]),
+    ("install nvidia-driver", &["never installs"]),
+    ("where 12.4", &["CUDAUP_VERSION=12.4 cudaup which --root"]),
+    ("activate", &["cudaup init --write"]),
+    ("activate 12.4", &["cudaup use --shell 12.4"]),
+    ("deactivate", &["unset CUDAUP_VERSION"]),
+    ("alias old 11.8", &["cudaup link old DIRECTORY"]),
+    ("self update", &["./install.sh"]),
+    ("self uninstall", &["cudaup init --remove"]),
+];
+
+/// What is well formed here already, or nobody's habit, goes to the parser as it is.
+const UNTOUCHED: &[&str] = &[
+    "",
+    "-V",
+    "--help",
+    "install 13.0",
+    "install 13.0 --components nvcc,cudart",
+    "use 12.4",
+    "use -y 12.4",
+    "use --default 12.4",
+    "uninstall 12.4",
+    "exec -- nvcc -y",
+    "exec 12.4 -- ls -y",
+    "exec mine -- ls",
+    "exec",
+    "exec --help",
+    "which nvcc",
+    "current",
+    "frobnicate 12.4",
+    "--color ls",
+    "self",
+];
+
+#[test]
+fn what_can_be_meant_works_with_its_arguments() {
+    for (typed, meant) in MEANS {
+        let words = shell_words::split(meant).unwrap().into_iter().map(OsString::from).collect();
+        assert_eq!(habit_of(typed), Some(Habit::Means(words)), "{typed}");
+    }
+}
+
+#[test]
+fn what_means_something_else_is_answered_with_the_command() {
+    for (typed, wanted) in SAYS {
+        let Some(Habit::Says(text)) = habit_of(typed) else { panic!("{typed}: {:?}", habit_of(typed)) };
+        let text = format!("{text}\n");
+        assert!(wanted.iter().all(|w| text.contains(w)), "{typed}: {text}");
+    }
+}
+
+#[test]
+fn what_cudaup_has_is_left_alone() {
+    for line in UNTOUCHED {
+        assert_eq!(habit_of(line), None, "{line}");
+    }
+}
+
+#[test]
+fn only_commands_that_exist_are_named() {
+    let after = [
+        "",
+        "12.4",
+        "cudnn",
+        "12.4 cudnn",
+        "default 12.4",
+        "bash",
+        "nvcc -V",
+        "--unset",
+        "update",
+        "-g 12.4",
+    ];
+    let words = HABITS.iter().flat_map(|(words, _)| *words);
+    for line in words.flat_map(|word| after.map(|rest| format!("{word} {rest}"))) {
+        let named: Vec<String> = match habit_of(&line) {
+            Some(Habit::Means(meant)) => vec![meant[0].to_str().unwrap().to_owned()],
+            Some(Habit::Says(text)) => {
+                let commands = text.split_once("\ntry: ").map_or("", |(_, commands)| commands).lines();
+                commands
+                    .filter_map(|l| l.split_once("cudaup ")?.1.split(' ').next().map(str::to_owned))
+                    .collect()
+            }
+            None => vec![],
+        };
+        assert!(named.iter().all(|name| COMMANDS.contains(&name.as_str())), "{line} leads to {named:?}");
+    }
+}
+
+#[test]
+fn bytes_that_are_no_text_are_carried_over() {
+    use std::os::unix::ffi::OsStringExt;
+    let odd = OsString::from_vec(vec![b'1', b'2', 0xff]);
+    let means = habit(&["switch".into(), odd.clone()]);
+    assert_eq!(means, Some(Habit::Means(vec!["use".into(), odd.clone()])));
+    assert_eq!(habit(&[odd]), None);
+}

@@ -1,0 +1,239 @@
+//! `cudaup install [VERSION...]`: puts toolkits beside those that are there.
+
+use crate::command::{Context, Outcome, order, refused};
+use crate::failure::{Exit, Failure};
+use crate::install::decide::Order;
+use crate::install::{Answer, Installed};
+use crate::source::profile::{Profile, Wish};
+use crate::ui::view::{Style, View, size, table};
+use clap::Args as Arguments;
+use clap::builder::PossibleValuesParser;
+use cudaup_core::inventory::{Kind, Toolkit};
+use cudaup_core::pin::ADDONS;
+use cudaup_core::request::Request;
+use cudaup_core::resolve::asked;
+use cudaup_core::version::Version;
+use serde_json::{Value, json};
+
+/// Install toolkits side by side, without root.
+///
+/// Without a version: the one that the .cuda-version file here, or your default, asks for.
+#[derive(Debug, Arguments)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own on the command line")]
+pub struct Args {
+    /// 13, 13.0, 13.0.3 or latest
+    versions: Vec<String>,
+    /// How much of it: what compiling needs, the libraries too, or everything
+    #[arg(long, value_parser = PossibleValuesParser::new(["minimal", "default", "full"]))]
+    profile: Option<String>,
+    /// Only these and what they need, such as nvcc,cudart,cublas; with --profile: these too
+    #[arg(long, value_name = "A,B", value_delimiter = ',')]
+    components: Vec<String>,
+    /// Install a newer one that fits, where one is there already
+    #[arg(long)]
+    upgrade: bool,
+    /// Where from
+    #[arg(long, value_parser = PossibleValuesParser::new(["auto", "pypi"]), default_value = "auto")]
+    source: String,
+    /// Do not try whether it compiles and links a program
+    #[arg(long)]
+    no_verify: bool,
+    /// Only say what would be loaded
+    #[arg(long)]
+    dry_run: bool,
+    /// Ask nothing (install never asks; taken for the habit's sake)
+    #[arg(short, long, hide = true)]
+    yes: bool,
+}
+
+struct Results(Vec<Answer>);
+
+impl Args {
+    /// Runs the command.
+    pub fn run(&self, context: &Context) -> Result<Outcome, Failure> {
+        let orders = self.orders(context)?;
+        let mut results = Results(Vec::new());
+        let mut failed = None;
+        for wanted in orders {
+            match order::carry_out(context, &wanted) {
+                Ok(answer) => results.0.push(answer),
+                Err(failure) => {
+                    failed = Some(failure);
+                    break;
+                }
+            }
+        }
+        let Some(failure) = failed else { return Ok(Outcome::View(Box::new(results))) };
+        let style = Style { color: false, user_home: context.host.user_home.clone() };
+        for line in results.human(&style).lines() {
+            context.talk.say(line);
+        }
+        Err(failure)
+    }
+
+    fn orders(&self, context: &Context) -> Result<Vec<Order>, Failure> {
+        if self.versions.is_empty() {
+            return Ok(vec![self.asked_for_here(context)?]);
+        }
+        let mut orders: Vec<Order> = Vec::new();
+        for text in &self.versions {
+            let order = self.order(version(context.request(text)?)?, &self.components)?;
+            if !orders.iter().any(|o| o.request == order.request) {
+                orders.push(order);
+            }
+        }
+        Ok(orders)
+    }
+
+    /// What the rules ask for in this directory.
+    fn asked_for_here(&self, context: &Context) -> Result<Order, Failure> {
+        let asked = asked(&context.world(), None).map_err(|r| refused(&r))?.ok_or_else(|| {
+            Failure::new(
+                Exit::Usage,
+                "no version is given, and neither a .cuda-version file nor your default asks for one",
+            )
+            .hint("cudaup install latest")
+            .hint("cudaup install 13.0")
+        })?;
+        context.talk.say(&format!("{} asks for {}", asked.rule, asked.request));
+        for (addon, version) in &asked.settings.addons {
+            context
+                .talk
+                .say(&format!("note: it asks for {addon} {version} too, which cudaup does not install yet"));
+        }
+        let components =
+            if self.components.is_empty() { &asked.settings.components } else { &self.components };
+        self.order(version(asked.request)?, components)
+    }
+
+    fn order(&self, request: Option<Version>, components: &[String]) -> Result<Order, Failure> {
+        let profile = self.profile.as_deref().and_then(Profile::parse);
+        let names: Vec<&str> = components.iter().map(|c| c.trim()).filter(|c| !c.is_empty()).collect();
+        Ok(Order {
+            request,
+            wish: Wish::read(profile, &names).map_err(unknown_component)?,
+            amount_given: profile.is_some() || !names.is_empty(),
+            upgrade: self.upgrade,
+            verify: !self.no_verify,
+            dry_run: self.dry_run,
+        })
+    }
+}
+
+/// The version that a request wants from a source; `None`: its newest.
+fn version(request: Request) -> Result<Option<Version>, Failure> {
+    match request {
+        Request::Version(version) => Ok(Some(version)),
+        Request::Latest => Ok(None),
+        Request::System => {
+            Err(Failure::new(Exit::Usage, "`system` is what the machine has itself, and is never installed")
+                .hint("cudaup install latest"))
+        }
+        Request::Link(name) => Err(Failure::new(
+            Exit::NoVersion,
+            format!("`{name}` is a name for a toolkit elsewhere, and no version"),
+        )
+        .hint(format!("cudaup link {name} DIR   (to give the toolkit in a directory this name)"))
+        .hint("cudaup install latest")),
+    }
+}
+
+fn unknown_component(name: &str) -> Failure {
+    let lower = name.to_ascii_lowercase();
+    let what = if ADDONS.contains(&lower.as_str()) {
+        format!(
+            "{name} is no component of a toolkit but a library of its own, which cudaup does not install yet"
+        )
+    } else {
+        format!("`{name}` is no component of a toolkit")
+    };
+    Failure::new(Exit::Usage, what).hint("cudaup install VERSION --components nvcc,cudart,cublas")
+}
+
+impl View for Results {
+    fn json(&self) -> Value {
+        let rows: Vec<Value> = self.0.iter().map(row).collect();
+        json!({ "toolkits": rows })
+    }
+
+    fn human(&self, style: &Style) -> String {
+        self.0.iter().map(|answer| text(answer, style)).collect()
+    }
+}
+
+fn row(answer: &Answer) -> Value {
+    match answer {
+        Answer::Present(toolkit) => json!({
+            "state": "present",
+            "version": toolkit.identity.to_string(),
+            "kind": toolkit.kind.word(),
+            "root": toolkit.root.to_string_lossy(),
+        }),
+        Answer::Planned(plan, _) => json!({
+            "state": "planned",
+            "version": plan.version.to_string(),
+            "source": plan.source,
+            "profile": plan.profile.to_string(),
+            "load": plan.size(),
+            "bytes": plan.unpacked(),
+            "missing": plan.missing,
+            "notes": plan.notes,
+            "parts": plan.parts.iter().map(|p| json!({
+                "name": p.name, "version": p.version, "url": p.public_url(), "sha256": p.sha256, "size": p.size,
+            })).collect::<Vec<_>>(),
+        }),
+        Answer::Installed(installed) => {
+            let Installed { root, receipt, took, default } = installed.as_ref();
+            json!({
+                "state": "installed",
+                "version": receipt.version,
+                "kind": Kind::Managed.word(),
+                "root": root.to_string_lossy(),
+                "source": receipt.source,
+                "profile": receipt.profile,
+                "bytes": receipt.bytes,
+                "seconds": took.as_secs_f64(),
+                "default": default,
+                "proof": receipt.proof,
+                "licence": receipt.eula,
+            })
+        }
+    }
+}
+
+fn text(answer: &Answer, style: &Style) -> String {
+    match answer {
+        Answer::Present(toolkit) => present(toolkit, style),
+        Answer::Planned(plan, lines) => {
+            let cells = |p: &crate::source::plan::Part| {
+                vec![format!("  {}", p.name), p.version.clone(), size(p.size)]
+            };
+            let parts = table(&plan.parts.iter().map(cells).collect::<Vec<_>>());
+            format!("{}\n{parts}nothing was loaded\n", lines.join("\n"))
+        }
+        Answer::Installed(installed) => {
+            let next = next(&installed.receipt.version, installed.default);
+            format!("{}{next}", order::installed(installed, style))
+        }
+    }
+}
+
+fn present(toolkit: &Toolkit, style: &Style) -> String {
+    let (version, root) = (&toolkit.identity, style.path(&toolkit.root));
+    let place = match &toolkit.kind {
+        Kind::Managed => format!("{version} is installed: {root}"),
+        Kind::Link(name) => format!("{version} is here under the name {name}: {root}"),
+        Kind::System | Kind::Shared => format!("{version} is on this machine: {root}"),
+    };
+    format!("{place}\n{}", next(&toolkit.identity.version.to_string(), false))
+}
+
+fn next(version: &str, is_default: bool) -> String {
+    if is_default {
+        return format!("{version} is your default now\nnext: cudaup use {version} (this project)\n");
+    }
+    format!("next: cudaup use {version} (this project)   cudaup use --default {version} (you)\n")
+}
+
+#[cfg(test)]
+mod tests;

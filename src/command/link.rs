@@ -1,0 +1,135 @@
+//! `cudaup link NAME DIRECTORY`: gives a name to a toolkit that lies elsewhere. The directory is never written to.
+
+use crate::command::{Context, Outcome};
+use crate::failure::{Exit, Failure};
+use crate::shims;
+use crate::toolkit::ask;
+use crate::ui::view::{Style, View};
+use clap::Args as Arguments;
+use cudaup_core::disk::Disk;
+use cudaup_core::identity::{Identity, Tree, identify};
+use cudaup_core::inventory::MACHINE;
+use cudaup_core::request::{is_link_name, printable, respelled};
+use serde_json::{Value, json};
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+
+/// Give a name to a toolkit that lies elsewhere.
+#[derive(Debug, Arguments)]
+pub struct Args {
+    /// Its name: a lower-case letter, then letters, digits, `.`, `_`, `-`
+    name: String,
+    /// The toolkit's directory, such as /usr/local/cuda-11.8
+    directory: PathBuf,
+}
+
+struct Linked {
+    name: String,
+    target: PathBuf,
+    identity: Identity,
+    replaced: Option<PathBuf>,
+}
+
+impl Args {
+    /// Runs the command.
+    pub fn run(&self, context: &Context) -> Result<Outcome, Failure> {
+        let name = checked_name(&self.name)?;
+        let target = self.target(context)?;
+        let identity = toolkit_at(context, &target)?;
+        let link = context.home.toolkit(name);
+        let replaced = put(&link, &target)?;
+        let linked = Linked { name: name.to_owned(), target, identity, replaced };
+        shims::renew(&context.home, &context.host, &context.disk)?;
+        Ok(Outcome::View(Box::new(linked)))
+    }
+
+    fn target(&self, context: &Context) -> Result<PathBuf, Failure> {
+        let typed = match &context.host.cwd {
+            Some(cwd) => cwd.join(&self.directory),
+            None => self.directory.clone(),
+        };
+        let target = context.disk.real(&typed);
+        let target = target.ok_or_else(|| Failure::failed(format!("{} does not exist", typed.display())))?;
+        if target.starts_with(context.home.toolkits()) {
+            return Err(Failure::failed(format!(
+                "{} is a toolkit of cudaup's own already",
+                target.display()
+            )));
+        }
+        Ok(target)
+    }
+}
+
+fn checked_name(name: &str) -> Result<&str, Failure> {
+    if is_link_name(name) {
+        return Ok(name);
+    }
+    let failure = Failure::new(Exit::Usage, format!("`{}` cannot be the name of a toolkit", printable(name)));
+    Err(match respelled(name) {
+        Some(version) => {
+            failure.hint(format!("a name that is no version: cudaup link my-{version} DIRECTORY"))
+        }
+        None => failure.hint("a lower-case letter first, then lower-case letters, digits, `.`, `_` and `-`"),
+    })
+}
+
+fn toolkit_at(context: &Context, target: &Path) -> Result<Identity, Failure> {
+    let no = |why: String| Failure::failed(format!("{} cannot be linked: {why}", target.display()));
+    match identify(target, MACHINE, &context.disk) {
+        Tree::Toolkit(identity) => {
+            // A tree whose nvcc refuses to run is known by its files alone and still of no use.
+            match ask::nvcc(target) {
+                Ok(_) | Err(ask::Silent::Absent) => Ok(identity),
+                Err(silent) => Err(no(silent.to_string())),
+            }
+        }
+        Tree::Unnamed => ask::release(target, &context.disk).map_err(|said| no(said.to_string())),
+        Tree::OtherMachine(machine) => {
+            Err(no(format!("its programs are for {machine}, this machine is {MACHINE}")))
+        }
+        Tree::NotAToolkit => {
+            let parent = target.parent().filter(|_| target.ends_with("bin"));
+            let failure = no("neither bin/nvcc nor a CUDA runtime library is in it".into());
+            Err(match parent {
+                Some(parent) => failure.hint(format!("cudaup link NAME {}", parent.display())),
+                None => failure,
+            })
+        }
+    }
+}
+
+/// Makes the link by a rename. Returns what it pointed to before.
+fn put(link: &Path, target: &Path) -> Result<Option<PathBuf>, Failure> {
+    let before = match fs::symlink_metadata(link) {
+        Ok(found) if found.is_symlink() => fs::read_link(link).ok(),
+        Ok(_) => return Err(Failure::failed(format!("{} is there and is no link", link.display()))),
+        Err(_) => None,
+    };
+    let failed = |e: std::io::Error| Failure::io("create", link, &e);
+    if let Some(parent) = link.parent() {
+        fs::create_dir_all(parent).map_err(|e| Failure::io("create", parent, &e))?;
+    }
+    let fresh = link.with_file_name(format!(".{}.new", link.file_name().unwrap_or_default().display()));
+    let _ = fs::remove_file(&fresh);
+    symlink(target, &fresh).map_err(failed)?;
+    fs::rename(&fresh, link).map_err(failed)?;
+    Ok(before.filter(|b| b != target))
+}
+
+impl View for Linked {
+    fn json(&self) -> Value {
+        json!({
+            "name": self.name,
+            "target": self.target.to_string_lossy(),
+            "version": self.identity.to_string(),
+            "replaced": self.replaced.as_ref().map(|r| r.to_string_lossy().into_owned()),
+        })
+    }
+
+    fn human(&self, style: &Style) -> String {
+        let was = self.replaced.as_ref().map(|r| format!(" (was {})", style.path(r))).unwrap_or_default();
+        let (name, target) = (&self.name, style.path(&self.target));
+        format!("{name} -> {target}{was}: CUDA {}\nnext: cudaup use {name}\n", self.identity)
+    }
+}

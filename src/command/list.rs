@@ -1,0 +1,235 @@
+//! `cudaup list`: the toolkits at hand.
+
+use crate::command::{Context, Outcome};
+use crate::failure::{Exit, Failure};
+use crate::source::pypi;
+use crate::source::reach::reach;
+use crate::toolkit::receipt::Receipt;
+use crate::ui::view::{Style, View, size, table};
+use clap::Args as Arguments;
+use cudaup_core::identity::{Identity, Tree};
+use cudaup_core::inventory::{self, Found, Kind};
+use cudaup_core::refusal::Rule;
+use cudaup_core::request::Request;
+use cudaup_core::resolve::{default_settings, resolve};
+use cudaup_core::version::Version;
+use serde_json::{Value, json};
+use std::path::PathBuf;
+
+/// List the toolkits at hand: installed, linked, and the machine's own.
+#[derive(Debug, Arguments)]
+pub struct Args {
+    /// List the releases that can be installed instead
+    #[arg(long)]
+    remote: bool,
+    /// Only these releases: 13, 13.0
+    #[arg(requires = "remote")]
+    release: Option<String>,
+}
+
+struct Row {
+    version: String,
+    kind: Kind,
+    root: PathBuf,
+    aliases: Vec<PathBuf>,
+    source: Option<String>,
+    bytes: Option<u64>,
+    problem: Option<String>,
+    chosen: Option<String>,
+}
+
+struct List {
+    rows: Vec<Row>,
+}
+
+impl Args {
+    /// Runs the command.
+    pub fn run(&self, context: &Context) -> Result<Outcome, Failure> {
+        if self.remote {
+            return remote(context, self.release.as_deref());
+        }
+        let world = context.world();
+        let chosen = resolve(&world, None);
+        let mut rows: Vec<Row> = inventory::managed(&context.home, &context.disk)
+            .into_iter()
+            .map(|t| {
+                let receipt = Receipt::read(&t.root).ok().flatten();
+                Row {
+                    version: t.identity.to_string(),
+                    source: receipt.as_ref().map(|r| r.source.clone()),
+                    bytes: receipt.as_ref().map(|r| r.bytes),
+                    ..row(t.kind, t.root)
+                }
+            })
+            .collect();
+        let found = inventory::links(&context.home, &context.disk)
+            .into_iter()
+            .chain(inventory::machine(&default_settings(&world).roots, &context.disk));
+        rows.extend(found.map(|f| of_found(context, f)));
+        match &chosen {
+            Ok(Some(choice)) => {
+                let why = match &choice.rule {
+                    Rule::Pin(..) => "pinned here",
+                    Rule::Default(file, _) if *file == context.home.default_file() => "your default",
+                    Rule::Default(..) => "the machine's default",
+                    Rule::Variable => "by CUDAUP_VERSION",
+                    Rule::Argument | Rule::Machine => "in use here",
+                };
+                let of_choice = |r: &&mut Row| r.root == choice.toolkit.root && r.kind == choice.toolkit.kind;
+                if let Some(row) = rows.iter_mut().find(of_choice) {
+                    row.chosen = Some(why.to_owned());
+                }
+            }
+            Ok(None) => {}
+            Err(refusal) => context.talk.say(&format!("warning: {refusal}")),
+        }
+        Ok(Outcome::View(Box::new(List { rows })))
+    }
+}
+
+struct Remote {
+    releases: Vec<(Version, bool)>,
+}
+
+/// The releases that the package index has with their compiler.
+fn remote(context: &Context, only: Option<&str>) -> Result<Outcome, Failure> {
+    let only = match only.map(|text| context.request(text)).transpose()? {
+        Some(Request::Version(version)) => Some(version),
+        None | Some(Request::Latest) => None,
+        Some(request) => {
+            return Err(Failure::new(Exit::Usage, format!("`{request}` is no release"))
+                .hint("cudaup list --remote 13"));
+        }
+    };
+    let reach = reach(&context.host, context.home.path())?;
+    let index = pypi::Index { client: &reach.client, indexes: &reach.indexes };
+    let here: Vec<Version> =
+        inventory::managed(&context.home, &context.disk).iter().map(|t| t.identity.version).collect();
+    let releases: Vec<(Version, bool)> = pypi::versions(index)?
+        .into_iter()
+        .filter(|v| *v > Version::exact(13, 0, 0) && only.is_none_or(|o| o.accepts(*v)))
+        .map(|v| (v, here.contains(&v)))
+        .collect();
+    match (releases.is_empty(), only) {
+        (true, Some(only)) => Err(Failure::new(Exit::NoVersion, format!("pypi has no whole toolkit {only}"))
+            .hint("cudaup list --remote")),
+        _ => Ok(Outcome::View(Box::new(Remote { releases }))),
+    }
+}
+
+impl View for Remote {
+    fn json(&self) -> Value {
+        let row = |(v, here): &(Version, bool)| json!({ "version": v.to_string(), "source": pypi::NAME, "installed": here });
+        json!({ "releases": self.releases.iter().map(row).collect::<Vec<_>>() })
+    }
+
+    fn human(&self, _style: &Style) -> String {
+        let row = |(v, here): &(Version, bool)| {
+            vec![
+                format!("  {v}"),
+                pypi::NAME.to_owned(),
+                if *here { "installed".to_owned() } else { String::new() },
+            ]
+        };
+        table(&self.releases.iter().map(row).collect::<Vec<_>>())
+    }
+}
+
+fn row(kind: Kind, root: PathBuf) -> Row {
+    Row {
+        version: String::new(),
+        kind,
+        root,
+        aliases: Vec::new(),
+        source: None,
+        bytes: None,
+        problem: None,
+        chosen: None,
+    }
+}
+
+fn of_found(context: &Context, found: Found) -> Row {
+    let named = |identity: &Identity| (identity.to_string(), None);
+    let (version, problem) = match &found.tree {
+        Some(Tree::Toolkit(identity)) => named(identity),
+        Some(Tree::Unnamed) => match crate::toolkit::ask::release(&found.root, &context.disk) {
+            Ok(identity) => named(&identity),
+            Err(said) => ("?".to_owned(), Some(format!("broken: {said}"))),
+        },
+        Some(Tree::OtherMachine(machine)) => ("?".to_owned(), Some(format!("for {machine}"))),
+        Some(Tree::NotAToolkit) => {
+            ("?".to_owned(), Some("broken: neither nvcc nor a CUDA runtime library is in it".into()))
+        }
+        None => ("?".to_owned(), Some("missing: the directory is gone".into())),
+    };
+    Row { version, problem, aliases: found.aliases, ..row(found.kind, found.root) }
+}
+
+impl Row {
+    /// What a person calls it: a link by its name.
+    fn name(&self) -> String {
+        match &self.kind {
+            Kind::Link(name) => name.clone(),
+            _ => self.version.clone(),
+        }
+    }
+}
+
+impl View for List {
+    fn json(&self) -> Value {
+        let paths =
+            |paths: &[PathBuf]| paths.iter().map(|p| p.to_string_lossy().into_owned()).collect::<Vec<_>>();
+        let rows: Vec<Value> = self
+            .rows
+            .iter()
+            .map(|r| {
+                json!({
+                    "name": r.name(),
+                    "version": r.version,
+                    "kind": r.kind.word(),
+                    "root": r.root.to_string_lossy(),
+                    "aliases": paths(&r.aliases),
+                    "source": r.source,
+                    "bytes": r.bytes,
+                    "problem": r.problem,
+                    "chosen": r.chosen,
+                })
+            })
+            .collect();
+        json!({ "toolkits": rows })
+    }
+
+    fn human(&self, style: &Style) -> String {
+        if self.rows.is_empty() {
+            return "no toolkit is installed, linked or found on this machine\ntry: cudaup install latest\n"
+                .to_owned();
+        }
+        let rows: Vec<Vec<String>> = self
+            .rows
+            .iter()
+            .map(|r| {
+                let mark = if r.chosen.is_some() { "*" } else { " " };
+                let version = if matches!(r.kind, Kind::Link(_)) { r.version.clone() } else { String::new() };
+                let aliases: Vec<String> = r.aliases.iter().map(|a| style.path(a)).collect();
+                let also =
+                    if aliases.is_empty() { String::new() } else { format!("also {}", aliases.join(", ")) };
+                let end = [
+                    Some(version),
+                    r.source.clone(),
+                    r.bytes.map(size),
+                    r.chosen.clone(),
+                    r.problem.clone(),
+                    Some(also),
+                ];
+                let end: Vec<String> = end.into_iter().flatten().filter(|t| !t.is_empty()).collect();
+                vec![
+                    format!("{mark} {}", r.name()),
+                    r.kind.word().to_owned(),
+                    style.path(&r.root),
+                    end.join("  "),
+                ]
+            })
+            .collect();
+        table(&rows)
+    }
+}

@@ -1,0 +1,116 @@
+//! One file for each subcommand: its arguments, its run, its view. A command sequences what stands on lower floors and
+//! calls no other command.
+
+pub mod current;
+pub mod env;
+pub mod exec;
+pub mod habits;
+pub mod hook;
+pub mod init;
+pub mod install;
+pub mod link;
+pub mod list;
+pub mod order;
+pub mod rehash;
+pub mod typed;
+pub mod uninstall;
+pub mod unlink;
+pub mod use_;
+pub mod which;
+
+use crate::failure::{Exit, Failure};
+use crate::host::Host;
+use crate::install::apply::Site;
+use crate::ui::talk::Talk;
+use crate::ui::view::View;
+use cudaup_core::environment::{Change, Vars};
+use cudaup_core::home::Home;
+use cudaup_core::refusal::{Refusal, Why};
+use cudaup_core::request::Request;
+use cudaup_core::resolve::World;
+use cudaup_shim::RealDisk;
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+/// What every command is given.
+pub struct Context {
+    /// The world as it was at the start.
+    pub host: Host,
+    /// The environment.
+    pub vars: Vars,
+    /// The file system.
+    pub disk: RealDisk,
+    /// The cudaup home.
+    pub home: Home,
+    /// Where lines for the person go.
+    pub talk: Talk,
+}
+
+impl Context {
+    /// What the rules look at.
+    pub fn world(&self) -> World<'_> {
+        World { vars: &self.vars, cwd: self.host.cwd.as_deref(), home: &self.home, disk: &self.disk }
+    }
+
+    /// What an install is given.
+    pub fn site(&self) -> Site<'_> {
+        Site { host: &self.host, home: &self.home, disk: &self.disk, talk: &self.talk }
+    }
+
+    /// Reads a request as it was typed, and says where it was spelled otherwise.
+    pub fn request(&self, text: &str) -> Result<Request, Failure> {
+        let (request, spelled) = Request::parse_typed(text).map_err(|bad| {
+            let meant = bad.meant.clone();
+            let failure = Failure::new(Exit::Usage, bad.to_string());
+            match meant {
+                Some(meant) => failure.hint(format!("the same command with {meant}")),
+                None => failure,
+            }
+        })?;
+        if let Some(spelled) = spelled {
+            self.talk.say(&format!("{text} is read as {spelled}"));
+        }
+        Ok(request)
+    }
+}
+
+/// What a command came to.
+pub enum Outcome {
+    /// Something to show.
+    View(Box<dyn View>),
+    /// Bytes for stdout as they are, such as text for a shell to run.
+    Bytes(Vec<u8>),
+    /// Something to show, and the exit code of a check that did not pass.
+    Unmet(Box<dyn View>),
+    /// A program to become.
+    Become(Program),
+    /// Nothing to show.
+    Done,
+}
+
+/// A program to become.
+pub struct Program {
+    /// Its path; also what it sees as its own name.
+    pub path: PathBuf,
+    /// Its arguments.
+    pub arguments: Vec<OsString>,
+    /// What changes in its environment.
+    pub changes: Vec<Change>,
+}
+
+/// A refusal of the rules as a failure of a command.
+pub fn refused(refusal: &Refusal) -> Failure {
+    let exit = match refusal.why {
+        Why::Request(_) if refusal.rule == cudaup_core::refusal::Rule::Argument => Exit::Usage,
+        Why::OddRoot(_) | Why::StateTooLong(_) => Exit::Failed,
+        _ => Exit::NoVersion,
+    };
+    refusal.tries().into_iter().fold(Failure::new(exit, refusal.to_string()), Failure::hint)
+}
+
+/// The failure of a command that needs a toolkit where nobody asks for one and the machine has none.
+pub fn nothing_chosen() -> Failure {
+    Failure::new(Exit::NoVersion, "no CUDA toolkit is chosen here, and the machine has none of its own")
+        .hint("cudaup install latest")
+        .hint("cudaup use VERSION (this project)   cudaup use --default VERSION (you)")
+}

@@ -1,0 +1,139 @@
+//! `cudaup uninstall VERSION...`: removes toolkits that cudaup installed.
+
+use crate::command::{Context, Outcome};
+use crate::failure::{Exit, Failure};
+use crate::install::remove;
+use crate::shims;
+use crate::ui::view::{Style, View, size};
+use clap::Args as Arguments;
+use cudaup_core::inventory;
+use cudaup_core::pin::parse_default;
+use cudaup_core::request::Request;
+use cudaup_core::version::Version;
+use serde_json::{Value, json};
+
+/// Remove toolkits that cudaup installed.
+#[derive(Debug, Arguments)]
+pub struct Args {
+    /// Versions to remove; each has to name one installed toolkit
+    #[arg(required = true)]
+    versions: Vec<String>,
+    /// Remove the toolkit that your default names, too
+    #[arg(long)]
+    force: bool,
+    /// Ask nothing (uninstall never asks; taken for the habit's sake)
+    #[arg(short, long, hide = true)]
+    yes: bool,
+}
+
+struct Removed {
+    toolkits: Vec<(String, u64)>,
+}
+
+impl Args {
+    /// Runs the command.
+    pub fn run(&self, context: &Context) -> Result<Outcome, Failure> {
+        let chosen =
+            self.versions.iter().map(|text| one(context, text, self.force)).collect::<Result<Vec<_>, _>>()?;
+        let mut toolkits = Vec::new();
+        for target in chosen {
+            match target {
+                Target::Managed(version) => {
+                    let bytes = remove::toolkit(&context.home, version, &context.disk, &context.talk)?;
+                    toolkits.push((version.to_string(), bytes));
+                }
+                Target::Link(name) => {
+                    remove::unlink(&context.home, &name, &context.disk)?;
+                    toolkits.push((name, 0));
+                }
+            }
+        }
+        shims::renew(&context.home, &context.host, &context.disk)?;
+        Ok(Outcome::View(Box::new(Removed { toolkits })))
+    }
+}
+
+enum Target {
+    Managed(Version),
+    Link(String),
+}
+
+/// The one toolkit that a text names, checked before anything is removed.
+fn one(context: &Context, text: &str, force: bool) -> Result<Target, Failure> {
+    let wanted = match context.request(text)? {
+        Request::Version(version) => version,
+        Request::Link(name) if remove::is_link(&context.home, &name, &context.disk) => {
+            return Ok(Target::Link(name));
+        }
+        request => {
+            return Err(Failure::new(
+                Exit::Usage,
+                format!("`{request}` names no toolkit that can be removed"),
+            )
+            .hint("cudaup list")
+            .hint("cudaup uninstall VERSION"));
+        }
+    };
+    let managed = inventory::managed(&context.home, &context.disk);
+    let fitting: Vec<Version> =
+        managed.iter().map(|t| t.identity.version).filter(|v| wanted.accepts(*v)).collect();
+    let version = match fitting.as_slice() {
+        [one] => *one,
+        [] => return Err(absent(context, wanted)),
+        many => {
+            let names: Vec<String> = many.iter().map(ToString::to_string).collect();
+            return Err(Failure::new(
+                Exit::Usage,
+                format!("{wanted} fits several toolkits: {}", names.join(", ")),
+            )
+            .hint(format!("cudaup uninstall {}", names.join(" "))));
+        }
+    };
+    if !force && is_default(context, version, &managed) {
+        return Err(Failure::failed(format!(
+            "CUDA {version} is your default ({})",
+            context.home.default_file().display()
+        ))
+        .hint("cudaup use --default VERSION (another one first)")
+        .hint(format!("cudaup uninstall --force {version}")));
+    }
+    Ok(Target::Managed(version))
+}
+
+fn absent(context: &Context, wanted: Version) -> Failure {
+    let elsewhere = inventory::usable(inventory::links(&context.home, &context.disk))
+        .into_iter()
+        .chain(inventory::usable(inventory::machine(&[], &context.disk)))
+        .find(|t| wanted.accepts(t.identity.version));
+    match elsewhere {
+        Some(t) => Failure::failed(format!(
+            "CUDA {} was not installed by cudaup and is left alone: {}",
+            t.identity,
+            t.root.display()
+        )),
+        None => Failure::new(Exit::NoVersion, format!("CUDA {wanted} is not installed")).hint("cudaup list"),
+    }
+}
+
+/// Whether the user's default, as it stands, means this toolkit.
+fn is_default(context: &Context, version: Version, managed: &[inventory::Toolkit]) -> bool {
+    let Ok(bytes) = std::fs::read(context.home.default_file()) else { return false };
+    let Ok(Some(Request::Version(wanted))) = parse_default(&bytes).map(|p| p.request) else { return false };
+    managed.iter().find(|t| wanted.accepts(t.identity.version)).is_some_and(|t| t.identity.version == version)
+}
+
+impl View for Removed {
+    fn json(&self) -> Value {
+        let rows: Vec<Value> =
+            self.toolkits.iter().map(|(name, bytes)| json!({ "name": name, "freed": bytes })).collect();
+        json!({ "removed": rows })
+    }
+
+    fn human(&self, _style: &Style) -> String {
+        let line = |(name, bytes): &(String, u64)| match bytes {
+            0 => format!("{name} is forgotten; the directory it pointed to stays as it is\n"),
+            _ => format!("removed {name}, {} freed\n", size(*bytes)),
+        };
+        self.toolkits.iter().map(line).collect()
+    }
+}

@@ -1,0 +1,267 @@
+//! `cudaup use VERSION`: chooses a toolkit for this project, this shell or this user.
+
+use crate::command::{Context, Outcome, order, refused};
+use crate::disk::atomic;
+use crate::facts::python::{self, Framework};
+use crate::failure::Failure;
+use crate::install::Answer;
+use crate::install::decide::Order;
+use crate::shell;
+use crate::ui::view::{Style, View};
+use clap::Args as Arguments;
+use cudaup_core::pin::{FILE_NAME, with_request};
+use cudaup_core::refusal::{Refusal, Rule, Why};
+use cudaup_core::request::Request;
+use cudaup_core::resolve::{Asked, Choice, default_settings, meet, nearest_pin, resolve};
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+
+/// Choose the toolkit of this project (writes .cuda-version), of this shell or of yours everywhere.
+#[derive(Debug, Arguments)]
+pub struct Args {
+    /// 12, 12.4, 12.4.1, latest, system or a link's name
+    version: String,
+    /// Only this shell, until it ends
+    #[arg(long, conflicts_with_all = ["default", "pin"])]
+    shell: bool,
+    /// Your default, wherever no directory says otherwise
+    #[arg(long, conflicts_with = "pin")]
+    default: bool,
+    /// Write .cuda-version, in your home directory too
+    #[arg(long)]
+    pin: bool,
+    /// Install the version where it is missing, without asking
+    #[arg(short, long, conflicts_with = "no_install")]
+    yes: bool,
+    /// Write the version down although it is missing
+    #[arg(long)]
+    no_install: bool,
+}
+
+/// Where a choice is written.
+enum Place {
+    Pin(PathBuf),
+    Default(PathBuf),
+}
+
+struct Chosen {
+    text: String,
+    file: PathBuf,
+    is_default: bool,
+    choice: Option<Choice>,
+    before: Option<Choice>,
+    follows: bool,
+    lines: Vec<String>,
+}
+
+impl Args {
+    /// Runs the command.
+    pub fn run(&self, context: &Context) -> Result<Outcome, Failure> {
+        let request = context.request(&self.version)?;
+        let choice = self.choice(context, &request)?;
+        let text = match (&request, &choice) {
+            (Request::Latest, Some(choice)) => choice.exact(),
+            _ => request.to_string(),
+        };
+        if self.shell {
+            return this_shell(context, &choice.as_ref().map_or(text, Choice::exact));
+        }
+        let before = resolve(&context.world(), None).ok().flatten();
+        let place = self.place(context)?;
+        let (file, is_default) = match &place {
+            Place::Pin(file) => (file, false),
+            Place::Default(file) => (file, true),
+        };
+        let lines = said(context, &place, choice.as_ref());
+        write(file, &text)?;
+        Ok(Outcome::View(Box::new(Chosen {
+            text,
+            file: file.clone(),
+            is_default,
+            choice,
+            before,
+            follows: hooked(context) && context.host.var("CUDAUP_VERSION").is_none(),
+            lines,
+        })))
+    }
+
+    /// The toolkit that the request means; installs it where that is wanted, `None` where it is to be written all the same.
+    fn choice(&self, context: &Context, request: &Request) -> Result<Option<Choice>, Failure> {
+        let world = context.world();
+        let settings = default_settings(&world);
+        let asked = Asked { request: request.clone(), rule: Rule::Argument, settings };
+        let refusal = match meet(&world, asked.clone()) {
+            Ok(choice) => return Ok(Some(choice)),
+            Err(refusal) => refusal,
+        };
+        let installable = matches!((&refusal.why, request), (Why::NotInstalled(..), Request::Version(_)));
+        if installable && self.no_install {
+            return Ok(None);
+        }
+        if installable && (self.yes || self.agrees(context, &refusal)) {
+            Self::install(context, request)?;
+            return meet(&world, asked).map(Some).map_err(|r| refused(&r));
+        }
+        Err(refused(&refusal))
+    }
+
+    fn install(context: &Context, request: &Request) -> Result<(), Failure> {
+        let Request::Version(version) = request else { return Ok(()) };
+        let style = Style { color: context.talk.color, user_home: context.host.user_home.clone() };
+        if let Answer::Installed(installed) = order::carry_out(context, &Order::usual(*version))? {
+            context.talk.say(order::installed(&installed, &style).trim_end());
+        }
+        Ok(())
+    }
+
+    /// Asks on a terminal; elsewhere nobody is asked and the answer is no.
+    fn agrees(&self, context: &Context, refusal: &Refusal) -> bool {
+        let terminal = &context.host.terminal;
+        if !terminal.stdin || !terminal.stderr || context.host.var("CI").is_some() {
+            return false;
+        }
+        context.talk.ask(&format!("{refusal}\ninstall it now? [Y/n] "))
+    }
+
+    fn place(&self, context: &Context) -> Result<Place, Failure> {
+        let default = || Place::Default(context.home.default_file());
+        if self.default {
+            return Ok(default());
+        }
+        let cwd = context.host.cwd.as_ref().ok_or_else(|| {
+            Failure::failed("the current directory is gone, so there is nowhere to write a version file")
+        })?;
+        let everywhere = Some(cwd) == context.host.user_home.as_ref() || cwd == Path::new("/");
+        if everywhere && !self.pin {
+            context.talk.say(&format!(
+                "{} is no project: this sets your default (--pin writes the file)",
+                cwd.display()
+            ));
+            return Ok(default());
+        }
+        Ok(Place::Pin(cwd.join(FILE_NAME)))
+    }
+}
+
+/// Text for this shell to run; the shell function that the hook defines does so.
+fn this_shell(context: &Context, version: &str) -> Result<Outcome, Failure> {
+    let dialect = match context.host.text("_CUDAUP_SHELL") {
+        Some(name) => shell::dialect(name)?,
+        None if context.host.terminal.stdout => {
+            return Err(Failure::failed("this shell does not follow cudaup, so that it cannot be switched")
+                .hint("cudaup init")
+                .hint(format!("export CUDAUP_VERSION={version}   (shims and exec go by it)")));
+        }
+        None => shell::parent::of_parent(&context.host, |_| true)?,
+    };
+    context.talk.say(&format!("CUDA {version} in this shell only; to end that: unset CUDAUP_VERSION"));
+    Ok(Outcome::Bytes(dialect.render(&[("CUDAUP_VERSION".into(), Some(version.into()))])))
+}
+
+/// Writes the request into a file, keeping what else stands there.
+fn write(file: &Path, text: &str) -> Result<(), Failure> {
+    let old = match std::fs::metadata(file) {
+        Ok(found) if found.is_file() => std::fs::read(file).map_err(|e| Failure::io("read", file, &e))?,
+        Ok(_) => return Err(Failure::failed(format!("{} is there and is no file", file.display()))),
+        Err(_) => Vec::new(),
+    };
+    let new = with_request(&old, text).map_err(|bad| {
+        Failure::failed(format!("{} is left as it is: {bad}", file.display()))
+            .hint(format!("rm {}", shell_words::quote(&file.to_string_lossy())))
+    })?;
+    if let Some(parent) = file.parent() {
+        std::fs::create_dir_all(parent).map_err(|e| Failure::io("create", parent, &e))?;
+    }
+    atomic::write(file, new.as_bytes())
+}
+
+/// Whether the shell function of a hook started this program.
+fn hooked(context: &Context) -> bool {
+    context.host.var("_CUDAUP_SHELL").is_some()
+}
+
+/// What else a person has to know of this choice.
+fn said(context: &Context, place: &Place, choice: Option<&Choice>) -> Vec<String> {
+    let mut lines = Vec::new();
+    let pin = nearest_pin(&context.world()).ok().flatten();
+    let request =
+        |pin: &cudaup_core::pin::Pin| pin.request.as_ref().map_or_else(String::new, ToString::to_string);
+    match (place, &pin) {
+        (Place::Pin(file), Some((above, pin))) if above != file => {
+            lines.push(format!("{} ({}) no longer holds here", above.display(), request(pin)));
+        }
+        (Place::Default(_), Some((file, pin))) => {
+            lines.push(format!("here {} ({}) holds all the same", file.display(), request(pin)));
+        }
+        _ => {}
+    }
+    if let Some(version) = context.host.text("CUDAUP_VERSION") {
+        lines.push(format!(
+            "CUDAUP_VERSION={version} outranks it in this shell; to end that: unset CUDAUP_VERSION"
+        ));
+    }
+    if !hooked(context) {
+        lines.push("this shell did not switch: it has no hook; for one command: cudaup exec -- CMD".into());
+        lines.push("next: cudaup init (sets the shell up)".into());
+    }
+    if let Some(choice) = choice {
+        lines.extend(
+            python::torch(&context.host)
+                .and_then(|torch| newer_libraries(&torch, choice, context.host.user_home.as_ref())),
+        );
+    }
+    lines
+}
+
+fn newer_libraries(torch: &Framework, choice: &Choice, user_home: Option<&PathBuf>) -> Option<String> {
+    let toolkit = choice.toolkit.identity.version;
+    let release = (toolkit.major, toolkit.minor.unwrap_or(0));
+    let newer = (torch.cuda.major, torch.cuda.minor.unwrap_or(0)) > release;
+    if !newer || choice.settings.ld_library_path == Some(false) {
+        return None;
+    }
+    let style = Style { color: false, user_home: user_home.cloned() };
+    Some(format!(
+        "torch {} in {} brings CUDA {}, newer than {}: if `import torch` fails, add `ld_library_path = off` to the pin",
+        torch.version,
+        style.path(&torch.environment),
+        torch.cuda,
+        choice.toolkit.identity
+    ))
+}
+
+impl View for Chosen {
+    fn json(&self) -> Value {
+        json!({
+            "request": self.text,
+            "file": self.file.to_string_lossy(),
+            "default": self.is_default,
+            "version": self.choice.as_ref().map(|c| c.toolkit.identity.to_string()),
+            "root": self.choice.as_ref().map(|c| c.toolkit.root.to_string_lossy().into_owned()),
+            "notes": self.lines,
+        })
+    }
+
+    fn human(&self, style: &Style) -> String {
+        let what = match &self.choice {
+            Some(choice) if choice.toolkit.identity.to_string() != self.text => {
+                format!("{} -> {}", self.text, choice.toolkit.identity)
+            }
+            Some(_) => self.text.clone(),
+            None => format!("{} (not installed)", self.text),
+        };
+        let was =
+            self.before.as_ref().filter(|b| self.choice.as_ref().is_some_and(|c| c.toolkit != b.toolkit));
+        let was = was.map(|b| format!(" (was {})", b.toolkit.identity)).unwrap_or_default();
+        let file = style.path(&self.file);
+        let place =
+            if self.is_default { format!("your default, in {file}") } else { format!("written to {file}") };
+        let missing = match &self.choice {
+            None => format!("next: cudaup install {}\n", self.text),
+            Some(_) => String::new(),
+        };
+        let lines: String = self.lines.iter().map(|l| format!("{l}\n")).collect();
+        let follows = if self.follows && !self.is_default { "; this shell follows" } else { "" };
+        format!("{}, {place}{follows}{was}\n{lines}{missing}", style.strong(&what))
+    }
+}

@@ -1,0 +1,3 @@
+//! What fits what: NVIDIA's own tables, and the rules over them.
+
+pub mod driver;

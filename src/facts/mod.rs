@@ -1,0 +1,4 @@
+//! What is known of the machine and the project, gathered without changing anything.
+
+pub mod driver;
+pub mod python;

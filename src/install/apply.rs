@@ -1,0 +1,160 @@
+//! Carries a plan out: load, unpack, mend, prove, put into place. Before the last step nothing is visible as a toolkit.
+
+use crate::disk::lock::Lock;
+use crate::disk::staging::Staging;
+use crate::disk::{atomic, tree};
+use crate::failure::Failure;
+use crate::host::Host;
+use crate::install::engine::{self, Job, Unpacked};
+use crate::install::look::{MACHINE_FILE, downloads};
+use crate::install::mend::{self, MendFacts};
+use crate::prove::{self, Proof, Trial};
+use crate::source::plan::Plan;
+use crate::source::reach::Reach;
+use crate::toolkit::receipt::{self, Receipt};
+use crate::ui::talk::Talk;
+use cudaup_core::disk::{Disk, Unread};
+use cudaup_core::home::{Home, MACHINE_DEFAULT};
+use cudaup_core::pin;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// Where the licence stands that comes with the toolkit.
+pub const LICENCE: &str = "https://docs.nvidia.com/cuda/eula";
+
+/// How long another install of the same version is waited for.
+const WAIT: Duration = Duration::from_secs(900);
+
+/// What applying needs beside the plan.
+#[derive(Clone, Copy)]
+pub struct Site<'a> {
+    /// The world.
+    pub host: &'a Host,
+    /// The cudaup home.
+    pub home: &'a Home,
+    /// The file system as the rules see it.
+    pub disk: &'a dyn Disk,
+    /// Where lines for the person go.
+    pub talk: &'a Talk,
+}
+
+/// What came of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Done {
+    /// It is in place.
+    Installed(Box<Receipt>),
+    /// Another process put it into place meanwhile.
+    Meanwhile,
+}
+
+/// Carries a plan out.
+pub fn apply(site: &Site<'_>, plan: &Plan, reach: &Reach, verify: bool) -> Result<Done, Failure> {
+    let version = plan.version.to_string();
+    let target = site.home.toolkit(&version);
+    for directory in [site.home.toolkits(), site.home.staging(), downloads(site.home)] {
+        fs::create_dir_all(&directory).map_err(|e| Failure::io("create", &directory, &e))?;
+    }
+    record_machine(site.home, plan)?;
+    let staging = Staging::open(&site.home.staging(), &version, WAIT, &|line| site.talk.say(line))?;
+    if fs::symlink_metadata(&target).is_ok() {
+        return Ok(Done::Meanwhile);
+    }
+    let downloads = downloads(site.home);
+    let job = Job { parts: &plan.parts, downloads: &downloads, tree: staging.tree(), keep: reach.keep };
+    let unpacked = engine::run(&job, &reach.client, site.talk)?;
+    let components: Vec<(String, String)> =
+        plan.parts.iter().map(|p| (p.name.clone(), p.version.clone())).collect();
+    let facts = MendFacts { version: plan.version, target: plan.platform.target(), components: &components };
+    let made = mend::mend(staging.tree(), &facts)?;
+    let proof = proved(site, plan, staging.tree(), verify)?;
+    let mut receipt = receipt(plan, &unpacked, made, proof);
+    receipt.bytes = tree::size(staging.tree())?;
+    receipt.write(staging.tree())?;
+    staging.commit(&target)?;
+    Ok(Done::Installed(Box::new(receipt)))
+}
+
+/// A home is for one machine: shared between two, it would offer each the other's programs.
+fn record_machine(home: &Home, plan: &Plan) -> Result<(), Failure> {
+    let file = home.path().join(MACHINE_FILE);
+    if file.exists() {
+        return Ok(());
+    }
+    atomic::write(&file, format!("{}\n", plan.platform.machine()).as_bytes())
+}
+
+fn proved(site: &Site<'_>, plan: &Plan, tree: &Path, verify: bool) -> Result<receipt::Proof, Failure> {
+    let unproved =
+        |reason: &str| receipt::Proof::Unproved { reason: reason.to_owned(), remedy: String::new() };
+    if plan.component("cuda_nvcc").is_none() || !tree.join("bin/nvcc").exists() {
+        return Ok(unproved("it has no nvcc"));
+    }
+    if !verify {
+        return Ok(unproved("--no-verify was given"));
+    }
+    match prove::prove(&Trial { tree, version: plan.version, scratch: tree }, site.host)? {
+        Proof::Proved { compiler } => Ok(receipt::Proof::Proved { compiler }),
+        Proof::Unproved { reason, remedy } => Ok(receipt::Proof::Unproved { reason, remedy }),
+        Proof::Broken { reason, log } => Err(broken(site.home, plan, &reason, &log)),
+    }
+}
+
+/// The failure of a toolkit that does not work, with what the compiler said kept in a file.
+fn broken(home: &Home, plan: &Plan, reason: &str, log: &str) -> Failure {
+    let failure = Failure::failed(format!("{} does not work and was not installed: {reason}", plan.version));
+    if log.is_empty() {
+        return failure;
+    }
+    let file: PathBuf = home.cache().join(format!("{}-proof.log", plan.version));
+    match atomic::write(&file, log.as_bytes()) {
+        Ok(()) => failure.hint(format!("read {}: it has everything that was said", file.display())),
+        Err(_) => failure.hint(log.lines().next_back().unwrap_or_default()),
+    }
+}
+
+fn receipt(plan: &Plan, unpacked: &[Unpacked], made: Vec<String>, proof: receipt::Proof) -> Receipt {
+    let files =
+        |at: usize| unpacked.iter().find(|u| u.part == at).map(|u| u.files.clone()).unwrap_or_default();
+    let part = |(at, part): (usize, &crate::source::plan::Part)| receipt::Part {
+        name: part.name.clone(),
+        version: part.version.clone(),
+        url: part.public_url(),
+        sha256: part.sha256.clone(),
+        size: part.size,
+        files: files(at),
+    };
+    Receipt {
+        cudaup: env!("CARGO_PKG_VERSION").to_owned(),
+        version: plan.version.to_string(),
+        source: plan.source.to_owned(),
+        profile: plan.profile.to_string(),
+        platform: plan.platform.target().to_owned(),
+        installed_at: SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs(),
+        parts: plan.parts.iter().enumerate().map(part).collect(),
+        made,
+        bytes: 0,
+        proof,
+        eula: LICENCE.to_owned(),
+    }
+}
+
+/// Makes a version the user's default where neither the user nor the machine has one. Whether it did.
+pub fn become_default(site: &Site<'_>, version: &str) -> Result<bool, Failure> {
+    let file = site.home.default_file();
+    let lock = site.home.path().join("default.lock");
+    let _lock = Lock::acquire(&lock, "your default", WAIT, &|line| site.talk.say(line))?;
+    let asks = |path: &Path| match site.disk.read(path, pin::LIMIT) {
+        Err(Unread::Absent) => Some(Vec::new()),
+        Ok(bytes) => pin::parse_default(&bytes).is_ok_and(|p| p.request.is_none()).then_some(bytes),
+        // What cannot be read is the user's to mend, not ours to replace.
+        Err(_) => None,
+    };
+    let (Some(bytes), Some(_)) = (asks(&file), asks(&site.disk.system(MACHINE_DEFAULT))) else {
+        return Ok(false);
+    };
+    let text = pin::with_request(&bytes, version)
+        .map_err(|bad| Failure::failed(format!("{}: {bad}", file.display())))?;
+    atomic::write(&file, text.as_bytes())?;
+    Ok(true)
+}

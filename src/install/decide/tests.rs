@@ -1,0 +1,133 @@
+//! Decisions about made-up facts.
+
+use super::*;
+use crate::source::plan::{Part, Placement};
+use crate::toolkit::receipt;
+use cudaup_core::identity::Identity;
+
+fn order(request: &str) -> Order {
+    Order {
+        request: Version::parse(request),
+        wish: Wish::of(Profile::Default),
+        amount_given: false,
+        upgrade: false,
+        verify: true,
+        dry_run: false,
+    }
+}
+
+fn nothing() -> Facts {
+    Facts {
+        platform: Some(Platform::LinuxX86_64),
+        recorded: None,
+        present: None,
+        receipt: None,
+        driver: None,
+        other_owner: None,
+    }
+}
+
+fn toolkit(kind: Kind) -> Toolkit {
+    Toolkit {
+        root: "/home/u/.cudaup/toolkits/13.0.3".into(),
+        kind,
+        identity: Identity::certain(Version::exact(13, 0, 3)),
+    }
+}
+
+fn minimal() -> Facts {
+    let part = |name: &str| receipt::Part { name: name.into(), ..receipt::Part::default() };
+    let parts = ["cuda_nvcc", "cuda_crt", "libnvvm", "cuda_cudart", "cuda_cccl"].map(part).to_vec();
+    let receipt = Receipt { profile: "minimal".into(), parts, ..Receipt::default() };
+    Facts { present: Some(toolkit(Kind::Managed)), receipt: Some(receipt), ..nothing() }
+}
+
+fn decide(order: &Order, facts: &Facts) -> Result<First, Failure> {
+    first(order, facts, Path::new("/home/u/.cudaup"))
+}
+
+const ASK: First = First::Ask(Platform::LinuxX86_64);
+
+#[test]
+fn what_is_there_needs_no_network() {
+    assert_eq!(decide(&order("13.0"), &nothing()).unwrap(), ASK);
+    assert_eq!(decide(&order("13.0"), &minimal()).unwrap(), First::Present(toolkit(Kind::Managed)));
+    let system = Facts { present: Some(toolkit(Kind::System)), ..nothing() };
+    assert_eq!(decide(&order("13.0"), &system).unwrap(), First::Present(toolkit(Kind::System)));
+    assert_eq!(decide(&Order { upgrade: true, ..order("13.0") }, &minimal()).unwrap(), ASK);
+}
+
+#[test]
+fn an_amount_that_was_asked_for_is_held_against_what_is_there() {
+    let with = |wish: Wish| Order { wish, amount_given: true, ..order("13.0") };
+    assert!(matches!(decide(&with(Wish::of(Profile::Minimal)), &minimal()), Ok(First::Present(_))));
+    assert!(matches!(decide(&with(Wish::read(None, &["nvcc"]).unwrap()), &minimal()), Ok(First::Present(_))));
+    let refused = decide(&with(Wish::of(Profile::Full)), &minimal()).unwrap_err();
+    assert!(refused.message.contains("without the full profile"), "{refused}");
+    let refused = decide(&with(Wish::read(None, &["cublas"]).unwrap()), &minimal()).unwrap_err();
+    assert_eq!(refused.message, "13.0.3 is installed with the minimal profile, without libcublas");
+    assert_eq!(
+        refused.tries,
+        ["cudaup uninstall 13.0.3 --force && cudaup install 13.0.3 --components libcublas"]
+    );
+    let system = Facts { present: Some(toolkit(Kind::System)), ..nothing() };
+    assert_eq!(decide(&with(Wish::of(Profile::Full)), &system).unwrap(), ASK);
+}
+
+#[test]
+fn a_home_of_another_machine_is_refused() {
+    let facts = Facts { recorded: Some("aarch64".into()), ..nothing() };
+    let refused = decide(&order("13.0"), &facts).unwrap_err();
+    assert_eq!(refused.message, "/home/u/.cudaup holds toolkits for aarch64, and this machine is x86_64");
+    assert!(decide(&order("13.0"), &Facts { recorded: Some("x86_64".into()), ..nothing() }).is_ok());
+    assert!(decide(&order("13.0"), &Facts { platform: None, ..nothing() }).is_err());
+}
+
+fn plan() -> Plan {
+    let part = Part {
+        name: "cuda_nvcc".into(),
+        version: "13.0.88".into(),
+        url: "https://files.example/x.whl".into(),
+        file: "x.whl".into(),
+        sha256: "00".repeat(32),
+        size: 104_000_000,
+        unpacked: Some(279_000_000),
+        placement: Placement::default(),
+    };
+    Plan {
+        version: Version::exact(13, 0, 3),
+        platform: Platform::LinuxX86_64,
+        source: "pypi",
+        profile: Profile::Minimal,
+        parts: vec![part],
+        missing: Vec::new(),
+        notes: Vec::new(),
+    }
+}
+
+#[test]
+fn room_is_counted_with_what_is_loaded_already() {
+    let check = |free, loaded| fits(&plan(), Room { free, loaded }, Path::new("/h"));
+    assert!(check(383_000_000, 0).is_ok());
+    let refused = check(382_999_999, 0).unwrap_err();
+    assert_eq!(
+        refused.message,
+        "not enough room in /h for 13.0.3: 383 MB are needed (104 MB to load and 279 MB on disk), 382 MB are free"
+    );
+    assert!(check(300_000_000, 100_000_000).is_ok());
+}
+
+#[test]
+fn sizes_gaps_and_the_driver_are_said_first() {
+    let room = Room { free: 31_000_000_000, loaded: 0 };
+    assert_eq!(
+        announcement(&plan(), room, &nothing()),
+        ["13.0.3, minimal profile, from pypi: 1 part, 104 MB to load, about 279 MB on disk (31.0 GB free)"]
+    );
+    let plan = Plan { missing: vec!["cuda_gdb".into(), "cuda_nvprune".into()], ..plan() };
+    let facts = Facts { driver: Some("535.183.01".into()), other_owner: Some(1000), ..nothing() };
+    let lines = announcement(&plan, room, &facts);
+    assert_eq!(lines[1], "pypi does not have cuda_gdb, cuda_nvprune");
+    assert!(lines[2].starts_with("driver 535.183.01 does not run its programs"), "{lines:?}");
+    assert!(lines[3].contains("user 1000"), "{lines:?}");
+}

@@ -1,0 +1,89 @@
+//! What an install has to know of the machine before it decides anything.
+
+use crate::disk::space;
+use crate::facts::driver;
+use crate::failure::Failure;
+use crate::host::Host;
+use crate::source::plan::{Part, Platform};
+use crate::toolkit::receipt::Receipt;
+use cudaup_core::disk::Disk;
+use cudaup_core::home::Home;
+use cudaup_core::inventory::{self, Kind, Toolkit};
+use cudaup_core::version::Version;
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+/// The file in a home that says for which machine its toolkits are.
+pub const MACHINE_FILE: &str = "machine";
+
+/// The facts.
+#[derive(Clone, Debug)]
+pub struct Facts {
+    /// The machine, where NVIDIA builds toolkits for it.
+    pub platform: Option<Platform>,
+    /// The machine that the home's toolkits are for, where it has any.
+    pub recorded: Option<String>,
+    /// The toolkit that fits the request already, the best one.
+    pub present: Option<Toolkit>,
+    /// What cudaup installed there, where it did.
+    pub receipt: Option<Receipt>,
+    /// The version of the loaded driver.
+    pub driver: Option<String>,
+    /// The user whose home root is about to write into.
+    pub other_owner: Option<u32>,
+}
+
+/// Looks around. `request` is the version that is asked for; `None` asks for the newest that a source has.
+pub fn look(host: &Host, home: &Home, roots: &[PathBuf], disk: &dyn Disk, request: Option<Version>) -> Facts {
+    let present = request.and_then(|wanted| present(home, roots, disk, wanted));
+    let managed = present.as_ref().filter(|t| t.kind == Kind::Managed);
+    // A receipt that cannot be read says nothing; whoever changes the toolkit will say so.
+    let receipt = managed.and_then(|t| Receipt::read(&t.root).ok().flatten());
+    Facts {
+        platform: Platform::here(),
+        recorded: fs::read_to_string(home.path().join(MACHINE_FILE)).ok().map(|t| t.trim().to_owned()),
+        present,
+        receipt,
+        driver: driver::version(host),
+        other_owner: other_owner(home.path()),
+    }
+}
+
+/// The best toolkit that fits: managed, then linked, then the machine's own; of each kind the newest.
+fn present(home: &Home, roots: &[PathBuf], disk: &dyn Disk, wanted: Version) -> Option<Toolkit> {
+    let newest = |toolkits: Vec<Toolkit>| {
+        let fitting = toolkits.into_iter().filter(|t| wanted.accepts(t.identity.version));
+        fitting.max_by_key(|t| t.identity.version)
+    };
+    newest(inventory::managed(home, disk))
+        .or_else(|| newest(inventory::usable(inventory::links(home, disk))))
+        .or_else(|| newest(inventory::usable(inventory::machine(roots, disk))))
+}
+
+/// The owner of the home, where root is about to leave files of its own in it.
+fn other_owner(home: &Path) -> Option<u32> {
+    let owner = home.ancestors().find_map(|p| fs::metadata(p).ok())?.uid();
+    (rustix::process::geteuid().is_root() && owner != 0).then_some(owner)
+}
+
+/// The room that an install has and needs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Room {
+    /// Bytes that can be written.
+    pub free: u64,
+    /// Bytes of the archives that are loaded already.
+    pub loaded: u64,
+}
+
+/// Measures the room for these parts.
+pub fn room(home: &Home, parts: &[Part]) -> Result<Room, Failure> {
+    let downloads = downloads(home);
+    let loaded = |part: &Part| fs::metadata(downloads.join(&part.file)).map_or(0, |m| m.len().min(part.size));
+    Ok(Room { free: space::free(home.path())?, loaded: parts.iter().map(loaded).sum() })
+}
+
+/// Where archives are loaded to.
+pub fn downloads(home: &Home) -> PathBuf {
+    home.cache().join("downloads")
+}

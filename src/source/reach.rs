@@ -1,0 +1,36 @@
+//! The way to the sources: the client and the index, as the settings want them.
+
+use crate::failure::Failure;
+use crate::host::Host;
+use crate::net::{Client, NetSettings};
+use crate::settings::{self, Indexes};
+use std::path::Path;
+use std::time::Duration;
+
+/// The network, ready to be asked. Nothing is connected yet.
+#[derive(Clone, Debug)]
+pub struct Reach {
+    /// The client.
+    pub client: Client,
+    /// The package index.
+    pub indexes: Indexes,
+    /// Whether archives stay after an install.
+    pub keep: bool,
+}
+
+/// Reads the settings of the home and of the machine.
+pub fn reach(host: &Host, home: &Path) -> Result<Reach, Failure> {
+    let config = settings::config(home)?;
+    let indexes = settings::indexes(host)?;
+    let usual = NetSettings::default();
+    let seconds = |set: Option<u64>, usual| set.map_or(usual, Duration::from_secs);
+    let network = NetSettings {
+        connect_timeout: seconds(config.network.connect_timeout, usual.connect_timeout),
+        stall_timeout: seconds(config.network.stall_timeout, usual.stall_timeout),
+        streams: config.network.streams.filter(|s| *s > 0).unwrap_or(usual.streams),
+        ca_files: indexes.certificates.clone(),
+        offline: config.network.offline,
+        ..usual
+    };
+    Ok(Reach { client: Client::new(&network)?, indexes, keep: config.cache.keep })
+}

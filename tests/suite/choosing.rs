@@ -1,0 +1,322 @@
+//! use, current, which, list, link and uninstall: what they choose, write and say.
+
+use crate::sandbox::{Sandbox, said};
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+
+#[test]
+fn a_pin_with_windows_line_ends_is_followed_and_becomes_plain() {
+    let at = Sandbox::new();
+    let nvcc = at.toolkit("usr/local/cuda-11.8", "11.8.0").join("bin/nvcc");
+    at.toolkit("usr/local/cuda-12.4", "12.4.1");
+    for text in ["11.8\r\n", "11.8\r\n\r\n", "\u{feff}11.8"] {
+        at.write("p/.cuda-version", text);
+        let which = at.cudaup("p", &["which", "nvcc"]);
+        assert_eq!((which.out.as_str(), which.code), (format!("{}\n", nvcc.display()).as_str(), Some(0)));
+        assert!(!which.err.contains('\r'));
+    }
+    let used = at.cudaup("p", &["use", "12.4"]);
+    assert!(used.out.starts_with("12.4 -> 12.4.1, written to "), "{}", used.out);
+    assert_eq!(fs::read(at.path("p/.cuda-version")).unwrap(), b"12.4\n");
+}
+
+#[test]
+fn what_is_typed_otherwise_is_read_and_said_and_a_pin_refuses_it() {
+    let at = Sandbox::new();
+    at.managed("12.4.1");
+    let used = at.cudaup("p", &["use", "cu124"]);
+    assert_eq!((used.code, used.err.lines().next()), (Some(0), Some("cu124 is read as 12.4")));
+    assert_eq!(fs::read_to_string(at.path("p/.cuda-version")).unwrap(), "12.4\n");
+    at.write("p/.cuda-version", "cu124\n");
+    let current = at.cudaup("p", &["current"]);
+    assert_eq!(current.code, Some(3));
+    assert!(
+        current.err.contains("p/.cuda-version:1: `cu124` is no CUDA version; did you mean 12.4?"),
+        "{}",
+        current.err
+    );
+    let bad = at.cudaup("p", &["use", "121"]);
+    assert_eq!(bad.code, Some(2));
+    assert!(bad.err.contains("did you mean 12.1?"), "{}", bad.err);
+}
+
+#[test]
+fn a_missing_version_is_not_written_down_without_being_asked_for() {
+    let at = Sandbox::new();
+    at.managed("12.4.1");
+    let used = at.cudaup("p", &["use", "11.8"]);
+    assert_eq!(used.code, Some(3));
+    assert!(
+        used.err.contains("CUDA 11.8 is not installed") && used.err.contains("try: cudaup install 11.8"),
+        "{}",
+        used.err
+    );
+    assert!(!at.path("p/.cuda-version").exists());
+    let pinned = at.cudaup("p", &["use", "11.8", "--no-install"]);
+    assert_eq!(pinned.code, Some(0), "{}", pinned.err);
+    assert!(pinned.out.contains("next: cudaup install 11.8"), "{}", pinned.out);
+    assert_eq!(fs::read_to_string(at.path("p/.cuda-version")).unwrap(), "11.8\n");
+}
+
+#[test]
+fn use_keeps_comments_and_keys_and_writes_latest_as_a_version() {
+    let at = Sandbox::new();
+    at.managed("12.4.1");
+    at.managed("13.0.2");
+    at.write("p/.cuda-version", "# ours\n12.4   # since May\ncpath = off\n");
+    assert_eq!(at.cudaup("p", &["use", "latest"]).code, Some(0));
+    assert_eq!(
+        fs::read_to_string(at.path("p/.cuda-version")).unwrap(),
+        "# ours\n13.0.2   # since May\ncpath = off\n"
+    );
+}
+
+#[test]
+fn use_in_the_home_directory_sets_the_default_unless_told_otherwise() {
+    let at = Sandbox::new();
+    at.managed("12.4.1");
+    let used = at.cudaup("home", &["use", "12.4"]);
+    assert!(used.err.contains("is no project: this sets your default"), "{}", used.err);
+    assert_eq!(fs::read_to_string(at.home().join("default")).unwrap(), "12.4\n");
+    assert!(!at.path("home/.cuda-version").exists());
+    assert_eq!(at.cudaup("home", &["use", "--pin", "12.4"]).code, Some(0));
+    assert!(at.path("home/.cuda-version").exists());
+}
+
+#[test]
+fn use_names_what_outranks_it_and_what_it_hides() {
+    let at = Sandbox::new();
+    at.managed("12.4.1");
+    at.managed("13.0.2");
+    at.write("p/.cuda-version", "12.4\n");
+    let below = at.cudaup("p/sub", &["use", "13.0"]);
+    assert!(below.out.contains("p/.cuda-version (12.4) no longer holds here"), "{}", below.out);
+    let default = at.cudaup("p", &["use", "--default", "13.0"]);
+    assert!(default.out.contains("p/.cuda-version (12.4) holds all the same"), "{}", default.out);
+    let outranked = at
+        .command(at.home().join("bin/cudaup"), "p")
+        .env("CUDAUP_VERSION", "13.0")
+        .args(["use", "12.4"])
+        .output()
+        .unwrap();
+    assert!(said(outranked).out.contains("CUDAUP_VERSION=13.0 outranks it in this shell"));
+}
+
+#[test]
+fn newer_libraries_of_the_active_python_are_named_once() {
+    let at = Sandbox::new();
+    at.managed("12.1.1");
+    at.write(
+        "p/.venv/lib/python3.11/site-packages/torch/version.py",
+        "__version__ = '2.5.1+cu124'\ncuda: Optional[str] = '12.4'\n",
+    );
+    let used = at.cudaup("p", &["use", "12.1"]);
+    assert!(
+        used.out.contains("torch 2.5.1+cu124 in ") && used.out.contains("`ld_library_path = off`"),
+        "{}",
+        used.out
+    );
+    at.managed("13.0.2");
+    assert!(!at.cudaup("p", &["use", "13.0"]).out.contains("torch"));
+}
+
+#[test]
+fn odd_pins_are_named_and_nothing_of_them_runs() {
+    let at = Sandbox::new();
+    at.managed("12.4.1");
+    at.write("home/.cudaup/default", "12.4\n");
+    let current = |directory: &str| at.cudaup(directory, &["current"]);
+    at.write("evil/.cuda-version", "$(touch x)`touch y`\n");
+    at.write("large/.cuda-version", vec![b'1'; 10_000_000]);
+    at.write("binary/.cuda-version", [0x7f, b'E', b'L', b'F', 0xff, 0xfe, 0]);
+    at.write("utf16/.cuda-version", b"\xff\xfe1\x001\x00.\x008\x00");
+    fs::create_dir_all(at.path("directory/.cuda-version")).unwrap();
+    fs::create_dir_all(at.path("fifo")).unwrap();
+    rustix::fs::mknodat(
+        rustix::fs::CWD,
+        at.path("fifo/.cuda-version"),
+        rustix::fs::FileType::Fifo,
+        rustix::fs::Mode::from_raw_mode(0o644),
+        0,
+    )
+    .unwrap();
+    for (directory, words) in [
+        ("evil", "is no CUDA version"),
+        ("large", "larger than 64 KiB"),
+        ("binary", "not UTF-8 text"),
+        ("utf16", "UTF-16"),
+        ("directory", "it is a directory"),
+        ("fifo", "it is a FIFO"),
+    ] {
+        let said = current(directory);
+        assert_eq!(said.code, Some(3), "{directory}: {}", said.err);
+        let first = said.err.lines().next().unwrap();
+        let file = at.path(directory).join(".cuda-version");
+        assert!(first.contains(words) && first.contains(file.to_str().unwrap()), "{directory}: {first}");
+    }
+    assert!(!at.path("evil/x").exists() && !at.path("evil/y").exists());
+}
+
+#[test]
+fn one_toolkit_with_three_names_is_listed_once() {
+    let at = Sandbox::new();
+    at.toolkit("usr/local/cuda-12.6", "12.6.3");
+    at.toolkit("usr/local/cuda-13.0", "13.0.2");
+    symlink("cuda-12.6", at.path("usr/local/cuda-12")).unwrap();
+    symlink("/usr/local/cuda-13.0", at.path("usr/local/cuda-13")).unwrap();
+    symlink("cuda-13", at.path("usr/local/cuda")).unwrap();
+    at.write("usr/local/cuda-9.9/README", "not a toolkit");
+    let list: serde_json::Value = serde_json::from_str(&at.cudaup("p", &["list", "--json"]).out).unwrap();
+    let rows = list["toolkits"].as_array().unwrap();
+    let versions: Vec<_> = rows.iter().map(|r| r["version"].as_str().unwrap()).collect();
+    assert_eq!(versions, ["13.0.2", "12.6.3"]);
+    let aliases = rows[0]["aliases"].as_array().unwrap();
+    assert_eq!(aliases.len(), 2, "{aliases:?}");
+    assert_eq!(rows[0]["chosen"], "in use here");
+}
+
+#[test]
+fn links_by_odd_names_change_nothing() {
+    let at = Sandbox::new();
+    let target = at.toolkit("opt/x", "12.4.1");
+    at.managed("13.0.2");
+    for name in ["", ".", "..", "/", "a/b", "../x", "x\ny", " ", "12.4", "latest", "cu124"] {
+        let linked = at.cudaup("p", &["link", name, target.to_str().unwrap()]);
+        assert_eq!(linked.code, Some(2), "{name:?}: {}", linked.err);
+        let removed = at.cudaup("p", &["uninstall", name]);
+        assert!(matches!(removed.code, Some(1..=3)), "{name:?}: {}", removed.err);
+    }
+    assert!(target.join("bin/nvcc").exists());
+    assert_eq!(fs::read_dir(at.home().join("toolkits")).unwrap().count(), 1);
+}
+
+#[test]
+fn a_link_is_made_followed_and_forgotten_and_its_target_left_alone() {
+    let at = Sandbox::new();
+    let target = at.toolkit("opt/my cuda", "12.4.1");
+    let before = snapshot(&target);
+    let linked = at.cudaup("opt", &["link", "mine", "my cuda"]);
+    assert_eq!(linked.code, Some(0), "{}", linked.err);
+    assert!(linked.out.contains("CUDA 12.4.1"), "{}", linked.out);
+    assert!(at.home().join("shims/nvcc").exists(), "the shims are there without a rehash");
+    assert_eq!(at.cudaup("p", &["use", "mine"]).code, Some(0));
+    assert_eq!(at.cudaup("p", &["which", "nvcc"]).out, format!("{}\n", target.join("bin/nvcc").display()));
+    assert_eq!(at.cudaup("p", &["unlink", "mine"]).code, Some(0));
+    assert_eq!(at.cudaup("p", &["which", "nvcc"]).code, Some(3));
+    assert!(!at.home().join("shims/nvcc").exists(), "the shims go with the last toolkit");
+    assert_eq!(snapshot(&target), before);
+}
+
+#[test]
+fn a_link_whose_target_is_gone_is_said_and_can_be_forgotten() {
+    let at = Sandbox::new();
+    let target = at.toolkit("opt/x", "12.4.1");
+    at.cudaup("p", &["link", "mine", target.to_str().unwrap()]);
+    at.cudaup("p", &["use", "mine"]);
+    fs::remove_dir_all(&target).unwrap();
+    let which = at.cudaup("p", &["which", "nvcc"]);
+    assert_eq!(which.code, Some(3));
+    assert!(which.err.contains("the directory of the linked toolkit mine was removed"), "{}", which.err);
+    assert!(at.cudaup("p", &["list"]).out.contains("missing: the directory is gone"));
+    assert_eq!(at.cudaup("p", &["uninstall", "mine"]).code, Some(0));
+    assert!(!at.cudaup("p", &["list"]).out.contains("mine"));
+}
+
+#[test]
+fn a_tree_whose_nvcc_refuses_is_not_linked_and_is_listed_as_broken() {
+    let at = Sandbox::new();
+    at.script(
+        "usr/local/cuda-10.2/bin/nvcc",
+        "echo 'nvcc-Error-CUDA version 10.2 was not installed with this HPC SDK:'; exit 1",
+    );
+    let linked = at.cudaup("p", &["link", "old", at.path("usr/local/cuda-10.2").to_str().unwrap()]);
+    assert_eq!(linked.code, Some(1));
+    assert!(linked.err.contains("nvcc-Error-CUDA version 10.2 was not installed"), "{}", linked.err);
+    assert!(at.cudaup("p", &["list"]).out.contains("broken: its nvcc says: nvcc-Error-CUDA"));
+}
+
+#[test]
+fn uninstall_takes_what_cudaup_installed_and_nothing_else() {
+    let at = Sandbox::new();
+    at.managed("12.4.1");
+    at.managed("12.4.0");
+    at.managed("13.0.2");
+    at.write("home/.cudaup/default", "13.0\n");
+    at.toolkit("home/.cudaup/toolkits/12.9.1", "12.9.1");
+    let system = at.toolkit("usr/local/cuda-11.8", "11.8.0");
+    let refused = |arguments: &[&str], words: &str| {
+        let said = at.cudaup("p", arguments);
+        assert_ne!(said.code, Some(0), "{arguments:?}");
+        assert!(said.err.contains(words), "{arguments:?}: {}", said.err);
+    };
+    refused(&["uninstall", "12.4"], "fits several toolkits: 12.4.1, 12.4.0");
+    refused(&["uninstall", "13.0"], "is your default");
+    refused(&["uninstall", "11.8"], "was not installed by cudaup and is left alone");
+    refused(&["uninstall", "12.9.1"], "was not put there by cudaup and is left alone");
+    refused(&["uninstall", "12.8"], "is not installed");
+    assert!(system.join("bin/nvcc").exists());
+    let removed = at.cudaup("p", &["uninstall", "12.4.1", "12.4.0"]);
+    assert_eq!(removed.code, Some(0), "{}", removed.err);
+    assert!(
+        removed.out.starts_with("removed 12.4.1, ") && removed.out.contains(" freed\n"),
+        "{}",
+        removed.out
+    );
+    assert_eq!(at.cudaup("p", &["uninstall", "--force", "13.0"]).code, Some(0));
+    let left: Vec<_> =
+        fs::read_dir(at.home().join("toolkits")).unwrap().flatten().map(|e| e.file_name()).collect();
+    assert_eq!(left, ["12.9.1"]);
+    assert_eq!(fs::read_dir(at.home().join("staging")).unwrap().count(), 0);
+}
+
+#[test]
+fn a_home_that_cannot_be_written_serves_readers_and_refuses_writers_at_once() {
+    let at = Sandbox::new();
+    at.managed("12.4.1");
+    at.write("p/.cuda-version", "12.4\n");
+    fs::set_permissions(at.path(""), fs::Permissions::from_mode(0o755)).unwrap();
+    fs::set_permissions(at.home(), fs::Permissions::from_mode(0o555)).unwrap();
+    let as_other = |arguments: &[&str]| {
+        // Nothing is read-only for root, who is therefore another user here.
+        let mut command = if rustix::process::geteuid().is_root() {
+            let mut command = at.command("/usr/bin/setpriv", "p");
+            command
+                .args(["--reuid=65534", "--regid=65534", "--clear-groups"])
+                .arg(at.home().join("bin/cudaup"));
+            command
+        } else {
+            at.command(at.home().join("bin/cudaup"), "p")
+        };
+        said(command.args(arguments).output().unwrap())
+    };
+    for arguments in
+        [&["which", "nvcc"][..], &["list"], &["env", "--shell", "bash"], &["current"], &["hook", "bash"]]
+    {
+        let read = as_other(arguments);
+        assert_eq!(read.code, Some(0), "{arguments:?}: {}", read.err);
+    }
+    let default = as_other(&["use", "--default", "12.4"]);
+    assert_eq!(default.code, Some(1), "{default:?}");
+    assert!(
+        default.err.contains("could not write") && default.err.contains("permission denied"),
+        "{}",
+        default.err
+    );
+    fs::set_permissions(at.home(), fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+fn snapshot(directory: &std::path::Path) -> Vec<(std::path::PathBuf, u64, std::time::SystemTime)> {
+    let mut all = Vec::new();
+    let mut left = vec![directory.to_path_buf()];
+    while let Some(next) = left.pop() {
+        for entry in fs::read_dir(next).unwrap().flatten() {
+            let found = entry.metadata().unwrap();
+            all.push((entry.path(), found.len(), found.modified().unwrap()));
+            if found.is_dir() {
+                left.push(entry.path());
+            }
+        }
+    }
+    all.sort();
+    all
+}

@@ -1,0 +1,158 @@
+//! Where the hook must do nothing, or nothing bad: odd files, lost directories, many shells, a prompt like the one before.
+
+use crate::sandbox::{Sandbox, variables};
+use crate::shell_driver::Do::*;
+use crate::shell_driver::*;
+use std::fs;
+use std::process::Command;
+
+#[test]
+fn odd_pins_neither_wait_nor_run_nor_repeat() {
+    let at = machine();
+    fs::create_dir_all(at.path("home/dir/.cuda-version")).unwrap();
+    fs::create_dir_all(at.path("home/fifo")).unwrap();
+    assert!(Command::new("mkfifo").arg(at.path("home/fifo/.cuda-version")).status().unwrap().success());
+    at.write("home/big/.cuda-version", vec![b'1'; 10_000_000]);
+    at.write("home/binary/.cuda-version", b"\x00\xff\xfe12.4\x00\n");
+    at.write("home/shell/.cuda-version", "$(touch ran)`touch ran`\n");
+    for shell in shells() {
+        for name in ["dir", "fifo", "big", "binary", "shell"] {
+            let said = try_run(
+                &at,
+                shell,
+                &after_init([
+                    Cd(name),
+                    Prompt,
+                    Prompt,
+                    Show("CUDA_HOME"),
+                    Line("cd ..; cd -"),
+                    Prompt,
+                    Line("ls"),
+                    Cd("q"),
+                    Prompt,
+                    Nvcc,
+                ]),
+            );
+            let file = format!("{name}/.cuda-version");
+            assert!(said.err.contains(&file), "{shell:?} {name}: {}", said.err);
+            assert!(said.err.lines().count() <= 2, "{shell:?} {name}: {}", said.err);
+            assert!(
+                said.out.starts_with("CUDA_HOME unset\n") && !said.out.contains("ran"),
+                "{shell:?} {name}: {}",
+                said.out
+            );
+            assert!(
+                said.out.ends_with(&format!("{}\n", nvcc(&at, "12.4.1"))),
+                "{shell:?} {name}: {}",
+                said.out
+            );
+        }
+    }
+}
+
+#[test]
+fn a_deleted_directory_and_a_missing_program_say_nothing() {
+    let at = machine();
+    for shell in shells() {
+        let gone = [
+            Cd("q"),
+            Line("mkdir -p gone/deep; cd gone/deep"),
+            Prompt,
+            Line("rm -r ~/q/gone"),
+            Prompt,
+            Show("CUDA_HOME"),
+            Line("echo 11.8 >~/q/.cuda-version"),
+            Prompt,
+            Show("CUDA_HOME"),
+            Line("echo 12.4 >~/q/.cuda-version"),
+        ];
+        let home =
+            |version: &str| format!("CUDA_HOME=<{}>", at.home().join("toolkits").join(version).display());
+        let said = run(&at, shell, &after_init(gone));
+        assert_eq!(said, [home("12.4.1"), home("11.8.0")], "{shell:?}");
+
+        let program = at.home().join("bin/cudaup");
+        let parked = at.home().join("bin/parked");
+        let away = [
+            Line("mv ~/.cudaup/bin/cudaup ~/.cudaup/bin/parked"),
+            Cd("p"),
+            Prompt,
+            Prompt,
+            Nvcc,
+            Line("mv ~/.cudaup/bin/parked ~/.cudaup/bin/cudaup"),
+            Prompt,
+            Nvcc,
+        ];
+        let said = run(&at, shell, &after_init(away));
+        assert_eq!(said, ["no nvcc", &nvcc(&at, "11.8.0")], "{shell:?}");
+        assert!(program.exists() && !parked.exists());
+    }
+}
+
+/// Counts what a shell starts while nothing changes, as the kernel sees it.
+#[test]
+fn nothing_is_started_while_nothing_changed() {
+    if !has("strace") {
+        return;
+    }
+    let at = machine();
+    at.write("home/.cudaup/default", "12.4\n");
+    for shell in shells() {
+        for place in ["q", "q/sub", "none/deep/er"] {
+            let started = |prompts: usize| started(&at, shell, place, prompts);
+            assert_eq!(started(2), started(30), "{shell:?} in {place}");
+        }
+    }
+}
+
+fn started(at: &Sandbox, shell: Shell, place: &str, prompts: usize) -> usize {
+    let trace = at.path("trace");
+    let mut steps = vec![Init, Cd(place)];
+    steps.extend((0..prompts).map(|_| Prompt));
+    let [program, option] = shell.bare();
+    let mut strace = command(at, "strace");
+    strace.args(["-f", "-e", "trace=execve,clone,clone3,fork,vfork", "-o"]).arg(&trace);
+    let output = strace.args([program, option, "-c", &script(shell, &steps)]).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    // fish has threads of its own that come and go.
+    let starts = |l: &&str| l.contains('(') && !l.contains("resumed") && !l.contains("CLONE_THREAD");
+    fs::read_to_string(&trace).unwrap().lines().filter(starts).count()
+}
+
+#[test]
+fn nothing_of_the_hook_is_exported() {
+    let at = machine();
+    for shell in shells() {
+        let [program, option] = shell.bare();
+        let script = script(shell, &[Init, Cd("q"), Prompt, Line("env -0")]);
+        let output = command(&at, program).args([option, "-c", &script]).output().unwrap();
+        let names: Vec<_> =
+            variables(&output.stdout).into_iter().map(|(n, _)| String::from_utf8(n).unwrap()).collect();
+        let ours = |n: &&String| {
+            n.to_lowercase().contains("cudaup") || n.contains("PROMPT_COMMAND") || n.contains("ENV")
+        };
+        assert_eq!(
+            names.iter().filter(ours).collect::<Vec<_>>(),
+            ["CUDAUP", "CUDAUP_STATE", "CUDAUP_SYSROOT"],
+            "{shell:?}"
+        );
+    }
+}
+
+#[test]
+fn fifty_shells_at_once_say_nothing() {
+    let at = machine();
+    let children: Vec<_> = (0..50)
+        .map(|_| {
+            let script = script(Shell::Bash, &[Init, Cd("q"), Prompt, Nvcc]);
+            let mut command = command(&at, "bash");
+            command.args(["--norc", "-c", &script]);
+            command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped()).spawn().unwrap()
+        })
+        .collect();
+    for child in children {
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+        assert_eq!(lines(&String::from_utf8_lossy(&output.stdout)), [nvcc(&at, "12.4.1")]);
+    }
+}

@@ -1,0 +1,253 @@
+//! `cudaup install` as a process: against an index that serves, stalls and ends, on disks that are full or read-only.
+
+use crate::fake::{CLOSURE, FakeIndex, Form, wheel};
+use crate::net::fault_server::Answer;
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+
+/// Long enough for a machine under load; only a test that has hung gets here.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+const BIG: &str = "/files/nvidia_nvvm-13.0.88.post1-py3-none-any.whl";
+
+struct Place {
+    root: TempDir,
+    index: FakeIndex,
+}
+
+impl Place {
+    fn new(index: FakeIndex) -> Self {
+        Self { root: TempDir::new().unwrap(), index }
+    }
+
+    /// A home whose name has what shells and careless programs stumble over.
+    fn home(&self) -> PathBuf {
+        self.root.path().join("it's a \"home\" $HOME")
+    }
+
+    fn command(&self, program: &str) -> Command {
+        let mut command = Command::new(program);
+        command.env_clear().current_dir(self.root.path());
+        command.env("PATH", "/usr/local/bin:/usr/bin:/bin").env("HOME", self.home());
+        command.env("PIP_INDEX_URL", self.index.url()).env("CUDAUP_SYSROOT", self.root.path().join("sys"));
+        command.env("NO_PROXY", "127.0.0.1");
+        command
+    }
+
+    fn cudaup(&self, arguments: &[&str]) -> Command {
+        let mut command = self.command(env!("CARGO_BIN_EXE_cudaup"));
+        command.args(arguments);
+        command
+    }
+
+    fn install(&self) -> Command {
+        self.cudaup(&["install", "13.0", "--profile", "minimal", "--no-verify"])
+    }
+
+    fn toolkit(&self) -> PathBuf {
+        self.home().join(".cudaup/toolkits/13.0.3")
+    }
+
+    fn count(&self, directory: &str) -> usize {
+        fs::read_dir(self.home().join(".cudaup").join(directory)).map_or(0, Iterator::count)
+    }
+}
+
+/// Bytes in no order; `mask` says how much there is in each.
+fn noise(length: usize, mask: u8) -> Vec<u8> {
+    let mut state = 1_u64;
+    let next = |_| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        state.to_le_bytes()[6] & mask
+    };
+    (0..length).map(next).collect()
+}
+
+/// The closure, with an nvvm of three million bytes that do not get smaller.
+fn index_with_a_big_wheel() -> FakeIndex {
+    let mut index = FakeIndex::usual();
+    let noise = noise(3_000_000, u8::MAX);
+    let bytes = wheel(&[
+        ("nvidia/cu13/nvvm/bin/cicc", b"#!/bin/sh\n", 0o744),
+        ("nvidia/cu13/lib/libnvvm.so.4", &noise, 0o644),
+    ]);
+    index.add("nvidia-nvvm", BIG.trim_start_matches("/files/"), &bytes);
+    index.publish(Form::Json);
+    index
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+fn run(command: &mut Command) -> Output {
+    command.output().unwrap()
+}
+
+/// Waits for a condition that another process brings about.
+fn until(what: &str, mut condition: impl FnMut() -> bool) {
+    let start = Instant::now();
+    while !condition() {
+        assert!(start.elapsed() < PATIENCE, "waited in vain for {what}");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+fn signal(child: &Child, signal: rustix::process::Signal) {
+    rustix::process::kill_process(rustix::process::Pid::from_child(child), signal).unwrap();
+}
+
+/// The bytes of the big wheel that are on disk.
+fn loaded(place: &Place) -> u64 {
+    let downloads = place.home().join(".cudaup/cache/downloads");
+    let Ok(entries) = fs::read_dir(downloads) else { return 0 };
+    let big = entries.flatten().filter(|e| e.file_name().to_string_lossy().starts_with("nvidia_nvvm"));
+    big.filter_map(|e| Some(e.metadata().ok()?.len())).max().unwrap_or(0)
+}
+
+/// Starts an install whose big wheel stops coming after half its bytes, and waits until these are there.
+fn stalled(place: &Place) -> Child {
+    place.index.server.next(BIG, &[Answer::Stall(1_500_000)]);
+    let child = place.install().stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    until("half a wheel", || loaded(place) >= 1_000_000);
+    child
+}
+
+#[test]
+fn from_nothing_to_a_toolkit() {
+    let place = Place::new(FakeIndex::usual());
+    let output = run(&mut place.install());
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let (out, err) = (text(&output.stdout), text(&output.stderr));
+    assert!(out.starts_with("installed in ") && out.contains("~/.cudaup/toolkits/13.0.3"), "{out}");
+    assert!(out.ends_with("13.0.3 is your default now\nnext: cudaup use 13.0.3 (this project)\n"), "{out}");
+    assert!(err.contains("13.0.3, minimal profile, from pypi: 6 parts, "), "{err}");
+    let output = run(place.command(place.toolkit().join("bin/nvcc").to_str().unwrap()).arg("--version"));
+    assert!(text(&output.stdout).contains("V13.0.88"));
+
+    let again = run(&mut place.cudaup(&["install", "13", "--json"]));
+    let json: serde_json::Value = serde_json::from_slice(&again.stdout).unwrap();
+    assert_eq!(json["toolkits"][0]["state"], "present");
+    let listed = text(&run(&mut place.cudaup(&["list"])).stdout);
+    assert!(listed.contains("13.0.3") && listed.contains("pypi"), "{listed}");
+    let gone = run(&mut place.cudaup(&["uninstall", "13.0.3", "--force"]));
+    assert_eq!(gone.status.code(), Some(0), "{}", text(&gone.stderr));
+    assert_eq!((place.count("toolkits"), place.count("staging")), (0, 0));
+}
+
+#[test]
+fn an_interrupted_install_is_gone_on_with() {
+    let place = Place::new(index_with_a_big_wheel());
+    let mut child = stalled(&place);
+    signal(&child, rustix::process::Signal::INT);
+    assert!(!child.wait().unwrap().success());
+    assert_eq!(place.count("toolkits"), 0);
+    let had = loaded(&place);
+    let output = run(&mut place.install());
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let requests = place.index.server.seen(BIG);
+    assert_eq!(
+        requests.last().unwrap().range.as_deref(),
+        Some(format!("bytes={had}-").as_str()),
+        "{requests:?}"
+    );
+    assert!(place.toolkit().join("version.json").exists());
+    assert_eq!((place.count("staging"), place.count("cache/downloads")), (0, 0));
+}
+
+#[test]
+fn a_second_install_says_for_whom_it_waits_and_takes_over_from_the_dead() {
+    let place = Place::new(index_with_a_big_wheel());
+    let mut first = stalled(&place);
+    let mut second = place.install().stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(second.stderr.take().unwrap()).lines().map(Result::unwrap);
+    let waiting = lines.find(|l| l.starts_with("waiting for toolkit 13.0.3: "));
+    let waiting = waiting.expect("it has to say that it waits");
+    assert!(waiting.contains(&format!("pid {} on ", first.id())), "{waiting}");
+    signal(&first, rustix::process::Signal::KILL);
+    first.wait().unwrap();
+    let rest: Vec<String> = lines.collect();
+    assert!(second.wait().unwrap().success(), "{rest:?}");
+    assert!(place.toolkit().join("version.json").exists());
+    for (project, version) in CLOSURE.iter().filter(|(p, _)| *p != "nvidia-nvvm") {
+        let name = project.replace('-', "_");
+        let machine = std::env::consts::ARCH;
+        let tags = format!("manylinux2014_{machine}.manylinux_2_17_{machine}");
+        let path = format!("/files/{name}-{version}-py3-none-{tags}.whl");
+        assert_eq!(place.index.server.count(&path), 1, "{path} is fetched once");
+    }
+}
+
+/// Runs a script that first puts a file system of its own in the place of the home; `None` where that is not possible here.
+fn on_a_disk(place: &Place, options: &str) -> Option<Output> {
+    fs::create_dir_all(place.home()).unwrap();
+    let script = "mount -t tmpfs -o \"$1\" tmpfs \"$HOME\" || exit 99; shift; \"$@\"; code=$?
+        echo \"left: $(ls -A \"$HOME/.cudaup/staging\" \"$HOME/.cudaup/toolkits\" 2>/dev/null | tr '\\n' ' ')\"; exit $code";
+    let mut command = place.command("unshare");
+    command.args(["-rm", "sh", "-c", script, "sh", options, env!("CARGO_BIN_EXE_cudaup")]);
+    command.args(["install", "13.0", "--profile", "minimal", "--no-verify"]);
+    match command.output() {
+        Ok(output) if output.status.code() != Some(99) && !text(&output.stderr).starts_with("unshare:") => {
+            Some(output)
+        }
+        other => {
+            eprintln!("skipped: no private mounts here: {other:?}");
+            None
+        }
+    }
+}
+
+#[test]
+fn too_small_a_disk_is_refused_before_the_first_byte() {
+    let place = Place::new(index_with_a_big_wheel());
+    let Some(output) = on_a_disk(&place, "size=2m") else { return };
+    let err = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{err}");
+    assert!(err.contains("error: not enough room in ") && err.contains("MB are free"), "{err}");
+    assert_eq!(place.index.server.count(BIG), 0);
+}
+
+#[test]
+fn a_disk_that_fills_up_leaves_no_half_toolkit() {
+    let mut index = FakeIndex::usual();
+    // It gets eight times smaller, and nvvm is thought to get two and a half times.
+    let swelling = noise(8_000_000, 1);
+    let bytes = wheel(&[("nvidia/cu13/lib/libnvvm.so.4", &swelling, 0o644)]);
+    index.add("nvidia-nvvm", BIG.trim_start_matches("/files/"), &bytes);
+    index.publish(Form::Json);
+    let place = Place::new(index);
+    let Some(output) = on_a_disk(&place, "size=6m") else { return };
+    let err = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{err}");
+    assert!(err.to_lowercase().contains("no space left"), "{err}");
+    assert!(
+        text(&output.stdout).lines().any(|l| l.contains("left:") && !l.contains("13.0.3 ")),
+        "{output:?}"
+    );
+}
+
+#[test]
+fn a_read_only_home_is_said_at_once() {
+    let place = Place::new(FakeIndex::usual());
+    let Some(output) = on_a_disk(&place, "ro") else { return };
+    let err = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{err}");
+    assert!(err.contains("error: could not ") && err.contains("read-only file system"), "{err}");
+}
+
+#[test]
+fn no_network_is_exit_4_and_changes_nothing() {
+    let place = Place::new(FakeIndex::usual());
+    let mut command = place.install();
+    command.env("PIP_INDEX_URL", "http://me:secret@127.0.0.1:1/simple");
+    let output = run(&mut command);
+    let err = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(4), "{err}");
+    assert!(err.contains("http://127.0.0.1:1/simple") && err.contains("PIP_INDEX_URL"), "{err}");
+    assert!(!err.contains("secret"), "{err}");
+    assert!(!Path::new(&place.home()).join(".cudaup").exists());
+}

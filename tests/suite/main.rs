@@ -1,0 +1,22 @@
+//! The programs as a user meets them: one binary for all subjects, linked once.
+#![cfg(test)]
+#![expect(clippy::disallowed_methods, reason = "tests start programs and read what tests/run hands over")]
+
+mod choosing;
+mod environment;
+#[path = "../../src/source/pypi/fake.rs"]
+#[expect(dead_code, reason = "the unit tests use more of it")]
+mod fake;
+mod habits;
+mod hook;
+mod hook_bash;
+mod hook_fish;
+mod hook_limits;
+mod hook_zsh;
+mod init;
+mod install;
+mod installer;
+mod net;
+mod sandbox;
+mod shell_driver;
+mod terminal;
