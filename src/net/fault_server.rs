@@ -162,7 +162,8 @@ impl FaultServer {
             Answer::Short(length) => body.truncate(*length),
             Answer::Gzip => {
                 let mut gzip = Vec::new();
-                flate2::read::GzEncoder::new(body.as_slice(), flate2::Compression::fast()).read_to_end(&mut gzip)?;
+                flate2::read::GzEncoder::new(body.as_slice(), flate2::Compression::fast())
+                    .read_to_end(&mut gzip)?;
                 body = gzip;
             }
             _ => {}
