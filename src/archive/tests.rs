@@ -45,19 +45,23 @@ fn put(out: &mut Vec<u8>, numbers: &[(u32, usize)]) {
     }
 }
 
+fn short(length: usize) -> u32 {
+    u32::try_from(length).unwrap()
+}
+
 fn archive(entries: &[Entry]) -> Vec<u8> {
     let (mut out, mut directory) = (Vec::new(), Vec::new());
     for e in entries {
-        let mut packed = e.data.clone();
+        let mut bytes = e.data.clone();
         if !e.stored {
-            packed.clear();
+            bytes.clear();
             let mut packer =
                 flate2::read::DeflateEncoder::new(e.data.as_slice(), flate2::Compression::best());
-            packer.read_to_end(&mut packed).unwrap();
+            packer.read_to_end(&mut bytes).unwrap();
         }
         let mut crc = flate2::Crc::new();
         crc.update(&e.data);
-        let offset = e.offset.unwrap_or(out.len() as u32);
+        let offset = e.offset.unwrap_or(short(out.len()));
         let method = e.method.unwrap_or(if e.stored { 0 } else { 8 });
         let numbers = [
             (20, 2),
@@ -65,22 +69,22 @@ fn archive(entries: &[Entry]) -> Vec<u8> {
             (method.into(), 2),
             (0, 4),
             (e.crc.unwrap_or_else(|| crc.sum()), 4),
-            (e.packed.unwrap_or(packed.len() as u32), 4),
-            (e.size.unwrap_or(e.data.len() as u32), 4),
-            (e.name.len() as u32, 2),
+            (e.packed.unwrap_or(short(bytes.len())), 4),
+            (e.size.unwrap_or(short(e.data.len())), 4),
+            (short(e.name.len()), 2),
             (0, 2),
         ];
         put(&mut out, &[(0x0403_4b50, 4)]);
         put(&mut out, &numbers);
         out.extend_from_slice(&e.name);
-        out.extend_from_slice(&packed);
-        put(&mut directory, &[(0x0201_4b50, 4), (3 << 8 | 20, 2)]);
+        out.extend_from_slice(&bytes);
+        put(&mut directory, &[(0x0201_4b50, 4), (0x0314, 2)]);
         put(&mut directory, &numbers);
         put(&mut directory, &[(0, 2), (0, 2), (0, 2), (e.mode << 16, 4), (offset, 4)]);
         directory.extend_from_slice(&e.name);
     }
-    let (start, count) = (out.len() as u32, entries.len() as u32);
-    let length = directory.len() as u32;
+    let (start, count) = (short(out.len()), short(entries.len()));
+    let length = short(directory.len());
     out.extend(directory);
     put(&mut out, &[(0x0605_4b50, 4), (0, 4), (count, 2), (count, 2), (length, 4), (start, 4), (0, 2)]);
     out

@@ -161,10 +161,10 @@ impl FaultServer {
             Answer::Wrong => body.iter_mut().for_each(|b| *b ^= 1),
             Answer::Short(length) => body.truncate(*length),
             Answer::Gzip => {
-                let mut packer = flate2::read::GzEncoder::new(body.as_slice(), flate2::Compression::fast());
-                let mut packed = Vec::new();
-                packer.read_to_end(&mut packed)?;
-                body = packed;
+                let mut gzip = Vec::new();
+                flate2::read::GzEncoder::new(body.as_slice(), flate2::Compression::fast())
+                    .read_to_end(&mut gzip)?;
+                body = gzip;
             }
             _ => {}
         }
@@ -182,7 +182,6 @@ fn send(
     let held = seen.if_range.is_none() || seen.if_range.as_deref() == etag;
     let asked = seen.range.as_deref().filter(|_| held && !matches!(answer, Answer::NoRange | Answer::Gzip));
     let total = body.len();
-    let mut head = String::new();
     let mut from = 0;
     match asked.and_then(|range| range.strip_prefix("bytes=")).and_then(|range| range.split_once('-')) {
         Some(("", tail)) => from = total.saturating_sub(tail.parse().unwrap()),
@@ -200,27 +199,25 @@ fn send(
     }
     let mut rest = body[from..].to_vec();
     if asked.is_some() {
-        head +=
-            &format!("HTTP/1.1 206 Partial Content\r\nContent-Range: bytes {from}-{}/{total}\r\n", total - 1);
+        write!(stream, "HTTP/1.1 206 X\r\nContent-Range: bytes {from}-{}/{total}\r\n", total - 1)?;
         if matches!(answer, Answer::WrongRange) {
             rest = body[..rest.len()].to_vec();
         }
     } else {
-        head += "HTTP/1.1 200 OK\r\n";
+        write!(stream, "HTTP/1.1 200 OK\r\n")?;
     }
     let claimed = match answer {
         Answer::Length(off) => usize::try_from(i64::try_from(rest.len()).unwrap() + off).unwrap(),
         _ => rest.len(),
     };
-    head += &format!("Content-Length: {claimed}\r\nConnection: close\r\n");
+    write!(stream, "Content-Length: {claimed}\r\nConnection: close\r\n")?;
     if let Some(etag) = etag {
-        head += &format!("ETag: {etag}\r\n");
+        write!(stream, "ETag: {etag}\r\n")?;
     }
     if matches!(answer, Answer::Gzip) {
-        head += "Content-Encoding: gzip\r\n";
+        write!(stream, "Content-Encoding: gzip\r\n")?;
     }
-    stream.write_all(head.as_bytes())?;
-    stream.write_all(b"\r\n")?;
+    write!(stream, "\r\n")?;
     match answer {
         Answer::Cut(count) => stream.write_all(&rest[..*count]),
         Answer::Reset(count) => {

@@ -48,25 +48,27 @@ impl Client {
         }
     }
 
-    /// Tries until the file is whole, wrong, or out of reach.
+    /// Tries until the file is whole, wrong, or out of reach. A part with bytes in it that may be right stays.
     fn load(&self, wanted: &Wanted, file: &Path, seen: Watch<'_>) -> Result<(), Error> {
         let mut part = Part::open(file)?;
+        let done = self.try_often(wanted, &mut part, seen);
+        let judged = done.and_then(|total| wanted.judge(&part.sha256(), part.length(), total));
+        match judged {
+            Ok(()) => part.finish(file),
+            Err(error) => {
+                if part.length() == 0 || matches!(error, Error::Hash { .. } | Error::Size { .. }) {
+                    part.discard();
+                }
+                Err(error)
+            }
+        }
+    }
+
+    fn try_often(&self, wanted: &Wanted, part: &mut Part, seen: Watch<'_>) -> Result<Option<u64>, Error> {
         let mut tries = Tries::default();
         loop {
-            let error = match self.attempt(wanted, &mut part, seen) {
-                Ok(total) => {
-                    return match wanted.judge(&part.sha256(), part.length(), total) {
-                        Ok(()) => part.finish(file),
-                        Err(wrong) => {
-                            part.discard();
-                            Err(wrong)
-                        }
-                    };
-                }
-                Err(error @ Error::Size { .. }) => {
-                    part.discard();
-                    return Err(error);
-                }
+            let error = match self.attempt(wanted, part, seen) {
+                Ok(total) => return Ok(total),
                 Err(error) => error,
             };
             match tries.after(&self.settings.patience, &error, part.length()) {

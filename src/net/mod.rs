@@ -17,7 +17,7 @@ mod tests;
 use std::path::PathBuf;
 use std::time::Duration;
 
-pub use client::{Client, Document, Tail};
+pub use client::Client;
 pub use error::{Error, shown};
 pub use fetch::Wanted;
 pub use retry::Patience;

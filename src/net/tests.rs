@@ -290,6 +290,7 @@ fn busy_servers_are_asked_again_and_others_are_not() {
         b.server.next("/f.whl", &vec![answer.clone(); 9]);
         assert!(matches!(b.fetch(&b.wanted()), Err(Error::Status { .. })), "{answer:?}");
         assert_eq!(b.server.count("/f.whl"), requests, "{answer:?}");
+        assert_eq!(b.left(), [""; 0]);
     }
 }
 
@@ -419,7 +420,7 @@ fn speaks_plainly() -> String {
     let address = format!("http://{}/", listener.local_addr().unwrap());
     std::thread::spawn(move || {
         let (mut stream, _) = listener.accept().unwrap();
-        stream.read(&mut [0; 64]).unwrap();
+        assert!(stream.read(&mut [0; 64]).unwrap() > 0);
         stream.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n").unwrap();
     });
     address

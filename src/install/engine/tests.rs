@@ -52,7 +52,7 @@ fn archive(members: &[(&str, usize, u32)]) -> Vec<u8> {
 }
 
 fn contents(name: &str, length: usize) -> Vec<u8> {
-    name.bytes().cycle().zip(0_u32..).map(|(b, n)| b.wrapping_add((n / 100) as u8)).take(length).collect()
+    name.bytes().cycle().zip(0_u32..).map(|(b, n)| b ^ (n / 100).to_le_bytes()[0]).take(length).collect()
 }
 
 impl Bench {
