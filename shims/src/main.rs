@@ -51,10 +51,10 @@ fn choose(world: &World, tool: &OsStr) -> Outcome {
     let activation = activate(world, None, Scope::All);
     match &activation.entered {
         Entered::Toolkit(choice) => {
-            let own = choice.toolkit.root.join("bin").join(tool);
+            let theirs = choice.toolkit.root.join("bin").join(tool);
             let foreign = || cudaup_core::activate::foreign(world, &activation.vars, &choice.settings.roots);
-            let program = if world.disk.is_file(&own) {
-                Some(own)
+            let program = if is_another_program(&theirs) {
+                Some(theirs)
             } else {
                 next_on_path(world, tool, Some(&foreign()))
             };
@@ -79,18 +79,22 @@ fn choose(world: &World, tool: &OsStr) -> Outcome {
     }
 }
 
-/// The tool's next place on PATH that is not a shim; with `outside`, only places outside every CUDA root.
+/// The tool's next place on PATH behind this shim's own; with `outside`, only places outside every CUDA root. Only ever
+/// onwards, so that copies of the shim in several places do not call each other for ever.
 fn next_on_path(world: &World, tool: &OsStr, outside: Option<&Foreign>) -> Option<PathBuf> {
     let shims = world.home.shims();
-    let own = inode(&shims.join(tool));
-    split(world.vars.get("PATH")?)
+    let places: Vec<PathBuf> = split(world.vars.get("PATH")?)
         .into_iter()
-        .filter(|entry| !entry.is_empty() && Path::new(entry) != shims)
-        .filter(|entry| outside.is_none_or(|foreign| !foreign.owns_entry(entry)))
+        .filter(|entry| !entry.is_empty())
         .map(|entry| Path::new(&entry).join(tool))
-        .find(|program| {
-            world.disk.is_file(program) && is_executable(program) && (own.is_none() || inode(program) != own)
-        })
+        .collect();
+    let own = places.iter().position(|place| is_this_program(place)).map_or(0, |at| at + 1);
+    places.into_iter().skip(own).find(|place| {
+        let directory = place.parent().unwrap_or(place);
+        directory != shims
+            && outside.is_none_or(|foreign| !foreign.owns_entry(directory.as_os_str()))
+            && is_another_program(place)
+    })
 }
 
 fn lacks(world: &World, choice: &Choice, tool: &OsStr) -> Vec<String> {
@@ -133,12 +137,16 @@ fn home(vars: &Vars) -> Option<Home> {
     set("CUDAUP_HOME").or_else(|| set("HOME").map(|h| h.join(".cudaup"))).map(Home::new)
 }
 
-fn is_executable(path: &Path) -> bool {
-    std::fs::metadata(path).is_ok_and(|m| m.mode() & 0o111 != 0)
+/// Whether a path is a program that can be run and is not this very shim, under whatever name or link: that would go
+/// round for ever.
+fn is_another_program(path: &Path) -> bool {
+    std::fs::metadata(path).is_ok_and(|found| found.is_file() && found.mode() & 0o111 != 0)
+        && !is_this_program(path)
 }
 
-fn inode(path: &Path) -> Option<(u64, u64)> {
-    std::fs::metadata(path).ok().map(|m| (m.dev(), m.ino()))
+fn is_this_program(path: &Path) -> bool {
+    let place = |path: &Path| std::fs::metadata(path).ok().map(|found| (found.dev(), found.ino()));
+    place(path).is_some_and(|there| place(Path::new("/proc/self/exe")) == Some(there))
 }
 
 #[expect(

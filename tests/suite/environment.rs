@@ -176,6 +176,31 @@ fn where_nothing_is_chosen_a_shim_goes_on_to_the_next_program() {
 }
 
 #[test]
+fn copies_of_the_shim_never_call_each_other_for_ever() {
+    let at = Sandbox::new();
+    at.managed("12.4.1");
+    at.cudaup("p", &["rehash"]);
+    let path = |names: [&str; 3]| names.map(|n| at.path(n).display().to_string()).join(":");
+    for copy in ["one", "two"] {
+        fs::create_dir_all(at.path(copy)).unwrap();
+        fs::copy(crate::sandbox::shim(), at.path(copy).join("nvcc")).unwrap();
+    }
+    // Each only goes onwards along PATH.
+    let around = |command: &mut Command| {
+        command.env("PATH", path(["one", "home/.cudaup/shims", "two"]));
+    };
+    assert_eq!(shim(&at, "nvcc", "p", around).code, Some(127));
+    // A copy that stands for the toolkit's own nvcc.
+    let tree = at.toolkit("opt/copied", "12.8.1");
+    fs::copy(crate::sandbox::shim(), tree.join("bin/nvcc")).unwrap();
+    std::os::unix::fs::symlink(&tree, at.home().join("toolkits/copied")).unwrap();
+    at.write("q/.cuda-version", "copied\n");
+    let said = shim(&at, "nvcc", "q", |_| {});
+    assert_eq!(said.code, Some(127), "{said:?}");
+    assert!(said.err.contains("has no nvcc"), "{}", said.err);
+}
+
+#[test]
 fn a_process_tree_sees_one_toolkit() {
     let at = Sandbox::new();
     at.managed("12.4.0");
