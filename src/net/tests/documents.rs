@@ -89,6 +89,17 @@ fn speaks_plainly() -> String {
 }
 
 #[test]
+fn a_proxy_that_is_set_is_named_without_its_password() {
+    let set = |name: &str| (name == "https_proxy").then_some("http://me:secret@127.0.0.1:1");
+    let proxies = crate::net::proxies(set);
+    assert_eq!(proxies, ["https_proxy=http://127.0.0.1:1/"]);
+    let client = Client::new(&NetSettings { proxies, ..NetSettings::default() }).unwrap();
+    let closed = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let refused = client.get(&format!("http://{closed}/x"), None, 100).unwrap_err().to_string();
+    assert!(refused.ends_with("connection refused (set here: https_proxy=http://127.0.0.1:1/)"), "{refused}");
+}
+
+#[test]
 fn bundles_without_certificates_are_named() {
     let dir = TempDir::new().unwrap();
     let empty = dir.path().join("ca.pem");
