@@ -90,6 +90,8 @@ fn speaks_plainly() -> String {
 
 #[test]
 fn a_proxy_that_is_set_is_named_without_its_password() {
+    let bare = crate::net::proxies(|name| (name == "ALL_PROXY").then_some("me:secret@host:8080"));
+    assert_eq!(bare, ["ALL_PROXY=http://host:8080/"]);
     let set = |name: &str| (name == "https_proxy").then_some("http://me:secret@127.0.0.1:1");
     let proxies = crate::net::proxies(set);
     assert_eq!(proxies, ["https_proxy=http://127.0.0.1:1/"]);
