@@ -58,13 +58,13 @@ impl Default for NetSettings {
 
 /// The proxy variables among those that `var` knows, for [`NetSettings::proxies`]; passwords are left out.
 pub fn proxies<'a>(var: impl Fn(&str) -> Option<&'a str>) -> Vec<String> {
-    let shown = |name: &str| {
+    let setting = |name: &str| {
         let value = var(name)?;
         let address = if value.contains("://") { value.to_owned() } else { format!("http://{value}") };
         Some(format!("{name}={}", error::shown(&address)))
     };
     ["https_proxy", "HTTPS_PROXY", "http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"]
         .iter()
-        .filter_map(|name| shown(name))
+        .filter_map(|name| setting(name))
         .collect()
 }
