@@ -95,11 +95,6 @@ impl Zip {
         &self.members
     }
 
-    /// The archive's name in messages.
-    pub fn name(&self) -> &str {
-        &self.name
-    }
-
     /// The failure that names an entry.
     pub fn refuse(&self, entry: &[u8], why: Refusal) -> Error {
         Error::Entry { archive: self.name.clone(), entry: guard::printable(entry), why }

@@ -147,6 +147,10 @@ impl Client {
                 let why = format!("{why} (this machine has no certificates: install ca-certificates)");
                 Error::Tls { url, why }
             }
+            Error::Connect { url, why } if !self.settings.proxies.is_empty() => {
+                let why = format!("{why} (set here: {})", self.settings.proxies.join(", "));
+                Error::Connect { url, why }
+            }
             other => other,
         })
     }

@@ -205,13 +205,25 @@ fn from_connect(url: String, error: &reqwest::Error) -> Error {
     let why = deepest(error);
     match io_kind(error) {
         // The TLS library's verdicts arrive as data that is invalid.
-        Some(io::ErrorKind::InvalidData) => Error::Tls { url, why: format!("no trusted connection: {why}") },
+        Some(io::ErrorKind::InvalidData) => Error::Tls { url, why: tls_words(&why) },
         Some(io::ErrorKind::ConnectionReset | io::ErrorKind::UnexpectedEof) => {
             Error::Cut { url, got: 0, wanted: None, why }
         }
         _ if error.is_timeout() => Error::Connect { url, why: "no connection: timed out".to_owned() },
         _ => Error::Connect { url, why: format!("no connection: {why}") },
     }
+}
+
+/// The TLS library's verdict for a person: the two that are met, and the rest as they are.
+fn tls_words(verdict: &str) -> String {
+    let plain = if verdict.contains("UnknownIssuer") {
+        "its certificate is signed by nobody that this machine trusts"
+    } else if verdict.contains("CaUsedAsEndEntity") {
+        "its certificate is made for signing others (CA:TRUE), not for a server"
+    } else {
+        verdict
+    };
+    format!("no trusted connection: {plain}")
 }
 
 /// The kind of the innermost system error; those around it are only "other".

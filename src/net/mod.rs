@@ -22,8 +22,7 @@ pub use error::{Error, shown};
 pub use fetch::Wanted;
 pub use retry::Patience;
 
-/// How the network is used: settings decide it, nothing below reads the environment but the proxy variables, which the
-/// HTTP library reads by itself.
+/// How the network is used. Settings decide it; nothing here reads the environment.
 #[derive(Clone, Debug)]
 pub struct NetSettings {
     /// How long a connection may take to come about.
@@ -36,6 +35,9 @@ pub struct NetSettings {
     pub streams: usize,
     /// PEM bundles that are trusted beside the system's store.
     pub ca_files: Vec<PathBuf>,
+    /// Proxy variables that are set, as `https_proxy=http://host:port`: named where no connection comes about. The HTTP
+    /// library reads the variables by itself.
+    pub proxies: Vec<String>,
     /// No network at all: every request is refused before a connection is made.
     pub offline: bool,
 }
@@ -48,7 +50,21 @@ impl Default for NetSettings {
             patience: Patience::default(),
             streams: 8,
             ca_files: Vec::new(),
+            proxies: Vec::new(),
             offline: false,
         }
     }
+}
+
+/// The proxy variables among those that `var` knows, for [`NetSettings::proxies`]; passwords are left out.
+pub fn proxies<'a>(var: impl Fn(&str) -> Option<&'a str>) -> Vec<String> {
+    let setting = |name: &str| {
+        let value = var(name)?;
+        let address = if value.contains("://") { value.to_owned() } else { format!("http://{value}") };
+        Some(format!("{name}={}", error::shown(&address)))
+    };
+    ["https_proxy", "HTTPS_PROXY", "http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"]
+        .iter()
+        .filter_map(|name| setting(name))
+        .collect()
 }

@@ -1,11 +1,12 @@
 //! The client against real sockets: every way in which a server can be bad, and how many requests it took.
 
+mod documents;
+
 use super::fault_server::{Answer, FaultServer};
 use super::{Client, Error, NetSettings, Patience, Wanted};
 use sha2::{Digest, Sha256};
 use std::cell::RefCell;
-use std::fmt::Write as _;
-use std::io::{Read, Write as _};
+use std::fmt::Write;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -342,96 +343,4 @@ fn the_watcher_can_stop_it_and_the_part_stays() {
     b.fetch(&b.wanted()).unwrap();
     b.arrived();
     assert!(b.ranges()[1].is_some());
-}
-
-#[test]
-fn documents_are_limited_and_retried() {
-    let b = Bench::new();
-    let url = b.server.file("/simple/", b"{}");
-    b.server.next("/simple/", &[Answer::Status(503, ""), Answer::Cut(1)]);
-    let document = b.client.get(&url, Some("application/json"), 100).unwrap();
-    assert_eq!((document.body.as_slice(), document.url.as_str()), (b"{}".as_slice(), url.as_str()));
-    assert_eq!(b.server.count("/simple/"), 3);
-    let limited = b.client.get(&b.server.url("/f.whl"), None, 1000);
-    assert!(matches!(limited, Err(Error::TooLarge { limit: 1000, .. })));
-    let absent = b.client.get(&b.server.url("/none"), None, 1000);
-    assert!(matches!(absent, Err(Error::Status { code: 404, .. })));
-}
-
-#[test]
-fn the_end_of_a_file_comes_with_its_place() {
-    let b = Bench::new();
-    let url = b.server.url("/f.whl");
-    for answer in [Answer::Well, Answer::NoRange] {
-        b.server.next("/f.whl", &[answer]);
-        let tail = b.client.get_tail(&url, 1000).unwrap();
-        assert_eq!((tail.offset, tail.total), (1_199_000, 1_200_000));
-        assert!(tail.bytes == b.data[1_199_000..]);
-    }
-    let whole = b.client.get_tail(&url, 9_000_000).unwrap();
-    assert_eq!((whole.offset, whole.total, whole.bytes.len()), (0, 1_200_000, 1_200_000));
-}
-
-#[test]
-fn redirects_are_followed_but_not_in_circles() {
-    let b = Bench::new();
-    b.server.file("/d", b"text");
-    b.server.next("/a", &[Answer::Redirect("/b".into())]);
-    b.server.next("/b", &[Answer::Redirect(b.server.url("/d"))]);
-    let document = b.client.get(&b.server.url("/a"), None, 100).unwrap();
-    assert_eq!(document.url, b.server.url("/d"));
-
-    b.server.next("/a", &vec![Answer::Redirect("/b".into()); 20]);
-    b.server.next("/b", &vec![Answer::Redirect("/a".into()); 20]);
-    let circle = b.client.get(&b.server.url("/a"), None, 100).unwrap_err();
-    assert!(circle.to_string().contains("redirected in a circle, back to "), "{circle}");
-    assert_eq!(b.server.count("/a"), 2);
-
-    for n in 0..30 {
-        b.server.next(&format!("/{n}"), &[Answer::Redirect(format!("/{}", n + 1))]);
-    }
-    let endless = b.client.get(&b.server.url("/0"), None, 100).unwrap_err();
-    assert!(endless.to_string().contains("redirected 10 times"), "{endless}");
-}
-
-#[test]
-fn what_cannot_be_reached_fails_at_once() {
-    let client = Client::new(&NetSettings::default()).unwrap();
-    let closed = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-    let refused = client.get(&format!("http://{closed}/x"), None, 100).unwrap_err();
-    assert!(matches!(refused, Error::Connect { .. }), "{refused:?}");
-    assert!(refused.to_string().contains("connection refused"), "{refused}");
-    let nowhere = client.get("http://no-such-host.invalid/x", None, 100).unwrap_err();
-    assert!(matches!(nowhere, Error::Resolve { .. }), "{nowhere:?}");
-    let plain = FaultServer::start();
-    let not_tls = client.get(&speaks_plainly().replace("http:", "https:"), None, 100).unwrap_err();
-    assert!(matches!(not_tls, Error::Tls { .. }), "{not_tls:?}");
-    for text in ["", "x", "ftp://h/x", "file:///etc/passwd", "http://"] {
-        assert!(matches!(client.get(text, None, 100), Err(Error::Address { .. })), "{text}");
-    }
-    let offline = Client::new(&NetSettings { offline: true, ..NetSettings::default() }).unwrap();
-    assert!(matches!(offline.get(&plain.url("/x"), None, 100), Err(Error::Offline { .. })));
-    assert_eq!(plain.count("/x"), 0);
-}
-
-/// The address of a server that answers whatever it hears in plain HTTP, once.
-fn speaks_plainly() -> String {
-    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = format!("http://{}/", listener.local_addr().unwrap());
-    std::thread::spawn(move || {
-        let (mut stream, _) = listener.accept().unwrap();
-        assert!(stream.read(&mut [0; 64]).unwrap() > 0);
-        stream.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n").unwrap();
-    });
-    address
-}
-
-#[test]
-fn bundles_without_certificates_are_named() {
-    let dir = TempDir::new().unwrap();
-    let empty = dir.path().join("ca.pem");
-    std::fs::write(&empty, "not a certificate").unwrap();
-    let ca_files = vec![empty.clone()];
-    let failure = Client::new(&NetSettings { ca_files, ..NetSettings::default() }).unwrap_err();
-    assert_eq!(failure.message, format!("{} holds no certificate in PEM form", empty.display()));
 }

@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use crate::host::Host;
-use crate::net::{Client, NetSettings};
+use crate::net::{self, Client, NetSettings};
 use crate::settings::{self, Indexes};
 use std::path::Path;
 use std::time::Duration;
@@ -29,6 +29,7 @@ pub fn reach(host: &Host, home: &Path) -> Result<Reach, Failure> {
         stall_timeout: seconds(config.network.stall_timeout, usual.stall_timeout),
         streams: config.network.streams.filter(|s| *s > 0).unwrap_or(usual.streams),
         ca_files: indexes.certificates.clone(),
+        proxies: net::proxies(|name| host.text(name)),
         offline: config.network.offline,
         ..usual
     };
