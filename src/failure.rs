@@ -17,6 +17,8 @@ pub enum Exit {
     BadBytes = 5,
     /// Another process holds what is needed.
     Busy = 6,
+    /// A program to become is not there, as shells say it.
+    NotFound = 127,
 }
 
 /// What went wrong, where and why, and the next command to type.

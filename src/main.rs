@@ -98,7 +98,10 @@ fn show(view: &dyn View, style: &Style, json: bool, code: ExitCode) -> ExitCode 
 fn print(bytes: &[u8], code: ExitCode) -> ExitCode {
     let mut out = std::io::stdout().lock();
     match out.write_all(bytes).and_then(|()| out.flush()) {
-        Err(e) if e.kind() != std::io::ErrorKind::BrokenPipe => ExitCode::from(Exit::Failed as u8),
+        Err(e) if e.kind() != std::io::ErrorKind::BrokenPipe => {
+            let words = failure::plain_io(&e);
+            complain(&Failure::failed(format!("could not write to standard output: {words}")), false)
+        }
         _ => code,
     }
 }

@@ -15,6 +15,18 @@ pub struct Release {
     pub cublas: &'static str,
 }
 
+/// The first release that can be installed with its compiler: NVIDIA's wheels hold the whole of it from here on.
+const FIRST_INSTALLABLE: Version = Version::exact(13, 0, 1);
+
+/// Whether some release that a request means can be installed.
+pub fn is_installable(wanted: Version) -> bool {
+    RELEASES.iter().any(|r| r.version >= FIRST_INSTALLABLE && wanted.accepts(r.version))
+        || wanted > RELEASES_END
+}
+
+/// What is newer than the table is left to the source to know.
+const RELEASES_END: Version = Version::exact(13, 5, 0);
+
 const fn row(version: Version, nvcc: &'static str, cudart: &'static str, cublas: &'static str) -> Release {
     Release { version, nvcc, cudart, cublas }
 }
@@ -139,6 +151,18 @@ mod tests {
     fn what_is_not_known_names_nothing() {
         assert_eq!(named(None, None, Some("13.1.1.3")), Vec::<String>::new());
         assert_eq!(named(Some("99.9.9"), None, None), Vec::<String>::new());
+    }
+
+    #[test]
+    fn what_can_be_installed() {
+        let installable = |text| is_installable(Version::parse(text).unwrap());
+        for text in ["13", "13.0", "13.0.3", "13.5", "13.6", "14.0"] {
+            assert!(installable(text), "{text}");
+        }
+        for text in ["11", "12", "12.4", "12.4.1", "13.0.0", "11.8"] {
+            assert!(!installable(text), "{text}");
+        }
+        assert_eq!(RELEASES.last().map(|r| r.version), Some(RELEASES_END));
     }
 
     #[test]

@@ -175,6 +175,19 @@ pub fn with_request(bytes: &[u8], request: &str) -> Result<String, BadPin> {
     Ok(out)
 }
 
+/// `bytes` without the line of its request: what a default file holds once its toolkit is gone. `None` where nothing but
+/// blank lines would be left.
+pub fn without_request(bytes: &[u8]) -> Result<Option<String>, BadPin> {
+    let line = parse_default(bytes)?.line;
+    let kept: String = text(bytes)?
+        .lines()
+        .enumerate()
+        .filter(|(i, _)| i + 1 != line)
+        .map(|(_, l)| format!("{l}\n"))
+        .collect();
+    Ok(Some(kept).filter(|k| !k.trim().is_empty()))
+}
+
 fn text(bytes: &[u8]) -> Result<&str, BadPin> {
     if bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]) {
         return Err(BadPin::Utf16);
@@ -320,6 +333,13 @@ mod tests {
         ] {
             assert_eq!(parse(text.as_bytes()).unwrap_err().line(), Some(line), "{text}");
         }
+    }
+
+    #[test]
+    fn a_request_is_taken_out_and_nothing_else() {
+        let left = |text: &str| without_request(text.as_bytes()).unwrap();
+        assert_eq!(left("12.4\n"), None);
+        assert_eq!(left("# mine\n12.4\nroots = /x\n").as_deref(), Some("# mine\nroots = /x\n"));
     }
 
     #[test]

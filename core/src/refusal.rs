@@ -1,5 +1,6 @@
 //! Why no toolkit could be chosen although one was asked for, in words.
 
+use crate::builds::is_installable;
 use crate::pin::BadPin;
 use crate::request::{BadRequest, Request};
 use std::fmt;
@@ -86,11 +87,19 @@ impl Refusal {
     /// The next commands to type.
     pub fn tries(&self) -> Vec<String> {
         match &self.why {
-            Why::NotInstalled(Request::Version(version), _) => vec![format!("cudaup install {version}")],
+            Why::NotInstalled(Request::Version(version), _) if is_installable(*version) => {
+                vec![format!("cudaup install {version}")]
+            }
+            Why::NotInstalled(Request::Version(version), _) => vec![format!(
+                "cudaup link NAME DIRECTORY   (a CUDA {version} that is on a disk already; there is none to install)"
+            )],
             Why::NotInstalled(Request::Link(name), _) => vec![format!("cudaup link {name} DIRECTORY")],
             Why::NotInstalled(..) => vec!["cudaup install latest".into()],
             Why::LinkGone(name, _) | Why::LinkUnfit(name, _) => {
                 vec![format!("cudaup link {name} DIRECTORY"), format!("cudaup unlink {name}")]
+            }
+            Why::Bad(BadPin::NotASetting(..)) => {
+                vec!["lines below the version look like `host_compiler = g++-11`".into()]
             }
             Why::Request(BadRequest { meant: Some(meant), .. })
             | Why::Bad(BadPin::Request(_, BadRequest { meant: Some(meant), .. })) => {

@@ -28,7 +28,8 @@ impl Args {
     /// Runs the command.
     pub fn run(&self, context: &Context) -> Result<Outcome, Failure> {
         let world = context.world();
-        let choice = resolve(&world, None).map_err(|r| refused(&r))?.ok_or_else(nothing_chosen)?;
+        let choice =
+            resolve(&world, None).map_err(|r| refused(&r))?.ok_or_else(|| nothing_chosen(context))?;
         if let (Rule::Pin(..), Ok(Some((file, pin)))) = (&choice.rule, nearest_pin(&world)) {
             for (line, key) in pin.unknown {
                 context

@@ -44,7 +44,7 @@ impl Args {
         }
         let choice = match &activation.entered {
             Entered::Toolkit(choice) => choice.as_ref().clone(),
-            Entered::Nothing => return Err(nothing_chosen()),
+            Entered::Nothing => return Err(nothing_chosen(context)),
             Entered::Refused(refusal) => return Err(refused(refusal)),
         };
         if self.github {

@@ -29,7 +29,7 @@ impl Args {
         }
         let version = match &activation.entered {
             Entered::Toolkit(choice) => choice.exact(),
-            Entered::Nothing => return Err(nothing_chosen()),
+            Entered::Nothing => return Err(nothing_chosen(context)),
             Entered::Refused(refusal) => return Err(refused(refusal)),
         };
         let Some((name, arguments)) = self.command.split_first() else {
@@ -38,10 +38,10 @@ impl Args {
             );
         };
         let path = find(name, &activation).ok_or_else(|| {
-            Failure::failed(format!(
-                "there is no program {} on PATH, with CUDA {version} or without",
-                name.display()
-            ))
+            Failure::new(
+                Exit::NotFound,
+                format!("there is no program {} on PATH, with CUDA {version} or without", name.display()),
+            )
         })?;
         let mut changes = activation.changes;
         changes.push(("CUDAUP_VERSION".into(), Some(version.into())));

@@ -100,8 +100,8 @@ fn choose(word: &str, rest: &[OsString]) -> Habit {
     if rest.iter().any(|arg| arg == "--unset") {
         return leave(word);
     }
-    if rest.iter().any(|arg| arg == "-g") {
-        return no("use -g", OWN_DEFAULT, &[("use --default", &without(&["-g"], rest))]);
+    if rest.iter().any(|arg| arg == "-g" || arg == "--global") {
+        return no("use --global", OWN_DEFAULT, &[("use --default", &without(&["-g", "--global"], rest))]);
     }
     means(&["use"], &plain(&without(&["--local", "-l"], rest)))
 }

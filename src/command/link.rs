@@ -9,7 +9,7 @@ use clap::Args as Arguments;
 use cudaup_core::disk::Disk;
 use cudaup_core::identity::{Identity, Tree, identify};
 use cudaup_core::inventory::MACHINE;
-use cudaup_core::request::{is_link_name, printable, respelled};
+use cudaup_core::request::{Request, is_link_name, printable, respelled};
 use serde_json::{Value, json};
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -66,7 +66,9 @@ fn checked_name(name: &str) -> Result<&str, Failure> {
         return Ok(name);
     }
     let failure = Failure::new(Exit::Usage, format!("`{}` cannot be the name of a toolkit", printable(name)));
+    let reserved = Request::parse(name).is_ok();
     Err(match respelled(name) {
+        None if reserved => failure.hint("that word means something already; any other name"),
         Some(version) => {
             failure.hint(format!("a name that is no version: cudaup link my-{version} DIRECTORY"))
         }
@@ -89,7 +91,8 @@ fn toolkit_at(context: &Context, target: &Path) -> Result<Identity, Failure> {
             Err(no(format!("its programs are for {machine}, this machine is {MACHINE}")))
         }
         Tree::NotAToolkit => {
-            let parent = target.parent().filter(|_| target.ends_with("bin"));
+            let above = [target.parent(), target.parent().and_then(Path::parent)];
+            let parent = above.into_iter().flatten().find(|p| p.join("bin/nvcc").is_file());
             let failure = no("neither bin/nvcc nor a CUDA runtime library is in it".into());
             Err(match parent {
                 Some(parent) => failure.hint(format!("cudaup link NAME {}", parent.display())),

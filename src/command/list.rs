@@ -23,7 +23,6 @@ pub struct Args {
     #[arg(long)]
     remote: bool,
     /// Only these releases: 13, 13.0
-    #[arg(requires = "remote")]
     release: Option<String>,
 }
 
@@ -82,6 +81,13 @@ impl Args {
             }
             Ok(None) => {}
             Err(refusal) => context.talk.say(&format!("warning: {refusal}")),
+        }
+        if let Some(only) = self.release.as_deref().map(|text| context.request(text)).transpose()? {
+            rows.retain(|row| match (&only, Version::parse(&row.version)) {
+                (Request::Version(wanted), Some(version)) => wanted.accepts(version),
+                (Request::Link(name), _) => row.name() == *name,
+                _ => true,
+            });
         }
         Ok(Outcome::View(Box::new(List { rows })))
     }
@@ -201,7 +207,7 @@ impl View for List {
 
     fn human(&self, style: &Style) -> String {
         if self.rows.is_empty() {
-            return "no toolkit is installed, linked or found on this machine\ntry: cudaup install latest\n"
+            return "no such toolkit is installed, linked or found on this machine\ntry: cudaup install latest\n"
                 .to_owned();
         }
         let rows: Vec<Vec<String>> = self

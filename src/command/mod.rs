@@ -25,6 +25,7 @@ use crate::ui::talk::Talk;
 use crate::ui::view::View;
 use cudaup_core::environment::{Change, Vars};
 use cudaup_core::home::Home;
+use cudaup_core::inventory;
 use cudaup_core::refusal::{Refusal, Why};
 use cudaup_core::request::Request;
 use cudaup_core::resolve::World;
@@ -109,8 +110,12 @@ pub fn refused(refusal: &Refusal) -> Failure {
 }
 
 /// The failure of a command that needs a toolkit where nobody asks for one and the machine has none.
-pub fn nothing_chosen() -> Failure {
-    Failure::new(Exit::NoVersion, "no CUDA toolkit is chosen here, and the machine has none of its own")
-        .hint("cudaup install latest")
-        .hint("cudaup use VERSION (this project)   cudaup use --default VERSION (you)")
+pub fn nothing_chosen(context: &Context) -> Failure {
+    let message = "no CUDA toolkit is chosen here, and the machine has none of its own";
+    let failure = Failure::new(Exit::NoVersion, message);
+    match inventory::managed(&context.home, &context.disk).first() {
+        Some(newest) => failure.hint(format!("cudaup use --default {}", newest.identity)),
+        None => failure.hint("cudaup install latest"),
+    }
+    .hint("cudaup use VERSION (this project)   cudaup use --default VERSION (you)")
 }

@@ -1,13 +1,14 @@
 //! `cudaup uninstall VERSION...`: removes toolkits that cudaup installed.
 
 use crate::command::{Context, Outcome};
+use crate::disk::atomic;
 use crate::failure::{Exit, Failure};
 use crate::install::remove;
 use crate::shims;
 use crate::ui::view::{Style, View, size};
 use clap::Args as Arguments;
 use cudaup_core::inventory;
-use cudaup_core::pin::parse_default;
+use cudaup_core::pin::{parse_default, without_request};
 use cudaup_core::request::Request;
 use cudaup_core::version::Version;
 use serde_json::{Value, json};
@@ -28,6 +29,7 @@ pub struct Args {
 
 struct Removed {
     toolkits: Vec<(String, u64)>,
+    no_default: bool,
 }
 
 impl Args {
@@ -35,6 +37,11 @@ impl Args {
     pub fn run(&self, context: &Context) -> Result<Outcome, Failure> {
         let chosen =
             self.versions.iter().map(|text| one(context, text, self.force)).collect::<Result<Vec<_>, _>>()?;
+        let managed = inventory::managed(&context.home, &context.disk);
+        let defaults: Vec<bool> = chosen
+            .iter()
+            .map(|c| matches!(c, Target::Managed(version) if is_default(context, *version, &managed)))
+            .collect();
         let mut toolkits = Vec::new();
         for target in chosen {
             match target {
@@ -49,7 +56,8 @@ impl Args {
             }
         }
         shims::renew(&context.home, &context.host, &context.disk)?;
-        Ok(Outcome::View(Box::new(Removed { toolkits })))
+        let no_default = defaults.into_iter().any(|was| was) && drop_default(context)?;
+        Ok(Outcome::View(Box::new(Removed { toolkits, no_default })))
     }
 }
 
@@ -122,11 +130,29 @@ fn is_default(context: &Context, version: Version, managed: &[inventory::Toolkit
     managed.iter().find(|t| wanted.accepts(t.identity.version)).is_some_and(|t| t.identity.version == version)
 }
 
+/// Takes the request out of the user's default where no toolkit meets it any more. Returns whether it did.
+fn drop_default(context: &Context) -> Result<bool, Failure> {
+    let file = context.home.default_file();
+    let bytes = std::fs::read(&file).map_err(|e| Failure::io("read", &file, &e))?;
+    let Ok(Some(Request::Version(wanted))) = parse_default(&bytes).map(|p| p.request) else {
+        return Ok(false);
+    };
+    if inventory::newest_managed(&context.home, wanted, &context.disk).is_some() {
+        return Ok(false);
+    }
+    match without_request(&bytes) {
+        Ok(Some(kept)) => atomic::write(&file, kept.as_bytes())?,
+        Ok(None) => std::fs::remove_file(&file).map_err(|e| Failure::io("remove", &file, &e))?,
+        Err(_) => return Ok(false),
+    }
+    Ok(true)
+}
+
 impl View for Removed {
     fn json(&self) -> Value {
         let rows: Vec<Value> =
             self.toolkits.iter().map(|(name, bytes)| json!({ "name": name, "freed": bytes })).collect();
-        json!({ "removed": rows })
+        json!({ "removed": rows, "default_dropped": self.no_default })
     }
 
     fn human(&self, _style: &Style) -> String {
@@ -134,6 +160,10 @@ impl View for Removed {
             0 => format!("{name} is forgotten; the directory it pointed to stays as it is\n"),
             _ => format!("removed {name}, {} freed\n", size(*bytes)),
         };
-        self.toolkits.iter().map(line).collect()
+        let mut text: String = self.toolkits.iter().map(line).collect();
+        if self.no_default {
+            text.push_str("you have no default now\nnext: cudaup use --default VERSION\n");
+        }
+        text
     }
 }

@@ -7,12 +7,14 @@ use crate::failure::Failure;
 use crate::install::Answer;
 use crate::install::decide::Order;
 use crate::shell;
-use crate::ui::view::{Style, View};
+use crate::ui::view::{Style, View, size};
 use clap::Args as Arguments;
-use cudaup_core::pin::{FILE_NAME, with_request};
+use cudaup_core::builds::is_installable;
+use cudaup_core::pin::{FILE_NAME, parse_default, with_request};
 use cudaup_core::refusal::{Refusal, Rule, Why};
 use cudaup_core::request::Request;
 use cudaup_core::resolve::{Asked, Choice, default_settings, meet, nearest_pin, resolve};
+use cudaup_core::version::Version;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
@@ -72,8 +74,8 @@ impl Args {
             Place::Pin(file) => (file, false),
             Place::Default(file) => (file, true),
         };
-        let lines = said(context, &place, choice.as_ref());
-        write(file, &text)?;
+        let mut lines = said(context, &place, choice.as_ref());
+        lines.extend(write(file, &text)?);
         Ok(Outcome::View(Box::new(Chosen {
             text,
             file: file.clone(),
@@ -98,29 +100,38 @@ impl Args {
         if installable && self.no_install {
             return Ok(None);
         }
-        if installable && (self.yes || self.agrees(context, &refusal)) {
-            Self::install(context, request)?;
+        if let (Request::Version(version), true) = (request, installable && is_offered(request))
+            && (self.yes || self.agrees(context, *version, &refusal)?)
+        {
+            Self::install(context, *version)?;
             return meet(&world, asked).map(Some).map_err(|r| refused(&r));
         }
         Err(refused(&refusal))
     }
 
-    fn install(context: &Context, request: &Request) -> Result<(), Failure> {
-        let Request::Version(version) = request else { return Ok(()) };
+    fn install(context: &Context, version: Version) -> Result<(), Failure> {
         let style = Style { color: context.talk.color, user_home: context.host.user_home.clone() };
-        if let Answer::Installed(installed) = order::carry_out(context, &Order::usual(*version))? {
+        if let Answer::Installed(installed) = order::carry_out(context, &Order::usual(version))? {
             context.talk.say(order::installed(&installed, &style).trim_end());
         }
         Ok(())
     }
 
     /// Asks on a terminal; elsewhere nobody is asked and the answer is no.
-    fn agrees(&self, context: &Context, refusal: &Refusal) -> bool {
+    fn agrees(&self, context: &Context, version: Version, refusal: &Refusal) -> Result<bool, Failure> {
         let terminal = &context.host.terminal;
         if !terminal.stdin || !terminal.stderr || context.host.var("CI").is_some() {
-            return false;
+            return Ok(false);
         }
-        context.talk.ask(&format!("{refusal}\ninstall it now? [Y/n] "))
+        context.talk.say(&refusal.to_string());
+        let order = Order { dry_run: true, ..Order::usual(version) };
+        let Answer::Planned(plan, _) = order::carry_out(context, &order)? else { return Ok(true) };
+        let (load, disk) = (size(plan.size()), size(plan.unpacked()));
+        let what = format!(
+            "{} with the {} profile, {load} to load, about {disk} on disk",
+            plan.version, plan.profile
+        );
+        Ok(context.talk.ask(&format!("install {what}? [Y/n] ")))
     }
 
     fn place(&self, context: &Context) -> Result<Place, Failure> {
@@ -131,6 +142,9 @@ impl Args {
         let cwd = context.host.cwd.as_ref().ok_or_else(|| {
             Failure::failed("the current directory is gone, so there is nowhere to write a version file")
         })?;
+        if !cwd.is_dir() {
+            return Err(Failure::failed(format!("this directory no longer exists: {}", cwd.display())));
+        }
         let everywhere = Some(cwd) == context.host.user_home.as_ref() || cwd == Path::new("/");
         if everywhere && !self.pin {
             context.talk.say(&format!(
@@ -154,12 +168,19 @@ fn this_shell(context: &Context, version: &str) -> Result<Outcome, Failure> {
         }
         None => shell::parent::of_parent(&context.host, |_| true)?,
     };
-    context.talk.say(&format!("CUDA {version} in this shell only; to end that: unset CUDAUP_VERSION"));
+    context.talk.say(&format!("CUDA {version} in this shell only; to end that: {}", unset(dialect)));
     Ok(Outcome::Bytes(dialect.render(&[("CUDAUP_VERSION".into(), Some(version.into()))])))
 }
 
+/// How a shell is told to forget `cudaup use --shell`.
+fn unset(dialect: &shell::Dialect) -> String {
+    let text = dialect.render(&[("CUDAUP_VERSION".into(), None)]);
+    String::from_utf8_lossy(&text).trim().to_owned()
+}
+
 /// Writes the request into a file, keeping what else stands there.
-fn write(file: &Path, text: &str) -> Result<(), Failure> {
+/// Returns what is wrong with the rest of it.
+fn write(file: &Path, text: &str) -> Result<Option<String>, Failure> {
     let old = match std::fs::metadata(file) {
         Ok(found) if found.is_file() => std::fs::read(file).map_err(|e| Failure::io("read", file, &e))?,
         Ok(_) => return Err(Failure::failed(format!("{} is there and is no file", file.display()))),
@@ -172,7 +193,20 @@ fn write(file: &Path, text: &str) -> Result<(), Failure> {
     if let Some(parent) = file.parent() {
         std::fs::create_dir_all(parent).map_err(|e| Failure::io("create", parent, &e))?;
     }
-    atomic::write(file, new.as_bytes())
+    atomic::write(file, new.as_bytes())?;
+    let at = |line: Option<usize>| line.map_or_else(String::new, |l| format!(":{l}"));
+    Ok(parse_default(new.as_bytes()).err().map(|bad| {
+        format!(
+            "warning: {}{}: {bad}; until that is mended the file counts for nothing",
+            file.display(),
+            at(bad.line())
+        )
+    }))
+}
+
+/// Whether installing is worth an offer: some source has it with its compiler.
+fn is_offered(request: &Request) -> bool {
+    matches!(request, Request::Version(version) if is_installable(*version))
 }
 
 /// Whether the shell function of a hook started this program.
@@ -196,13 +230,13 @@ fn said(context: &Context, place: &Place, choice: Option<&Choice>) -> Vec<String
         _ => {}
     }
     if let Some(version) = context.host.text("CUDAUP_VERSION") {
-        lines.push(format!(
-            "CUDAUP_VERSION={version} outranks it in this shell; to end that: unset CUDAUP_VERSION"
-        ));
+        let name = context.host.text("_CUDAUP_SHELL").unwrap_or("sh");
+        let end = shell::dialect(name).map_or_else(|_| "unset CUDAUP_VERSION".into(), unset);
+        lines.push(format!("CUDAUP_VERSION={version} outranks it in this shell; to end that: {end}"));
     }
     if !hooked(context) {
         lines.push("this shell did not switch: it has no hook; for one command: cudaup exec -- CMD".into());
-        lines.push("next: cudaup init (sets the shell up)".into());
+        lines.push("next: cudaup init bash --write   (or zsh, fish) and a new shell".into());
     }
     if let Some(choice) = choice {
         lines.extend(
@@ -252,7 +286,16 @@ impl View for Chosen {
         };
         let was =
             self.before.as_ref().filter(|b| self.choice.as_ref().is_some_and(|c| c.toolkit != b.toolkit));
-        let was = was.map(|b| format!(" (was {})", b.toolkit.identity)).unwrap_or_default();
+        let by = |rule: &Rule| match rule {
+            Rule::Pin(file, _) if *file == self.file => String::new(),
+            Rule::Default(file, _) if *file == self.file => ", your default".to_owned(),
+            Rule::Machine => ", the machine's own".to_owned(),
+            Rule::Variable | Rule::Argument => ", by CUDAUP_VERSION".to_owned(),
+            Rule::Pin(file, _) => format!(", by {}", style.path(file)),
+            Rule::Default(..) => ", the default".to_owned(),
+        };
+        let was =
+            was.map(|b| format!(" (here was {}{})", b.toolkit.identity, by(&b.rule))).unwrap_or_default();
         let file = style.path(&self.file);
         let place =
             if self.is_default { format!("your default, in {file}") } else { format!("written to {file}") };

@@ -31,7 +31,9 @@ struct Found {
 impl Args {
     /// Runs the command.
     pub fn run(&self, context: &Context) -> Result<Outcome, Failure> {
-        let choice = resolve(&context.world(), None).map_err(|r| refused(&r))?.ok_or_else(nothing_chosen)?;
+        let choice = resolve(&context.world(), None)
+            .map_err(|r| refused(&r))?
+            .ok_or_else(|| nothing_chosen(context))?;
         let why = context.talk.verbose.then(|| summary(&choice));
         let Some(tool) = &self.tool else {
             return Ok(Outcome::View(Box::new(Found { path: choice.toolkit.root.clone(), choice, why })));

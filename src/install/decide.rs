@@ -100,7 +100,10 @@ fn too_little(present: &Toolkit, receipt: &Receipt, absent: &str, wish: &Wish) -
         Some(profile) => format!("the {profile} profile"),
         None => receipt.profile.clone(),
     };
-    let again = format!("cudaup uninstall {version} --force && cudaup install {version}{}", options(wish));
+    // What is there now has to be there afterwards, too.
+    let kept = Profile::parse(&receipt.profile).filter(|_| wish.profile == Profile::Chosen);
+    let wish = Wish { profile: kept.unwrap_or(wish.profile), components: wish.components.clone() };
+    let again = format!("cudaup uninstall {version} --force && cudaup install {version}{}", options(&wish));
     Failure::failed(format!("{version} is installed with {amount}, without {absent}")).hint(again)
 }
 

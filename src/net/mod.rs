@@ -61,7 +61,7 @@ pub fn proxies<'a>(var: impl Fn(&str) -> Option<&'a str>) -> Vec<String> {
     let setting = |name: &str| {
         let value = var(name)?;
         let address = if value.contains("://") { value.to_owned() } else { format!("http://{value}") };
-        Some(format!("{name}={}", error::shown(&address)))
+        Some(format!("{name}={}", shown(&address)))
     };
     ["https_proxy", "HTTPS_PROXY", "http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"]
         .iter()
