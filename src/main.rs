@@ -76,6 +76,10 @@ fn context(host: Host, talk: Talk) -> Result<Context, Failure> {
         Failure::failed("neither CUDAUP_HOME nor HOME names a directory, so there is no place for toolkits")
             .hint("export CUDAUP_HOME=/some/directory/.cudaup")
     })?;
+    if home.as_os_str().as_encoded_bytes().iter().any(|b| matches!(b, b':' | b'\n')) {
+        let message = format!("{home:?} has `:` or a line end in its name, so that PATH cannot name it");
+        return Err(Failure::failed(message).hint("export CUDAUP_HOME=/some/directory/.cudaup"));
+    }
     let vars = host.vars.iter().cloned().collect();
     let home = Home::new(home);
     Ok(Context { vars, disk: RealDisk::new(host.sysroot.clone(), &home), home, talk, host })

@@ -15,6 +15,8 @@ pub trait Disk {
     fn kind(&self, path: &Path) -> Option<Entry>;
     /// The path without any link in it; `None` where it does not exist.
     fn real(&self, path: &Path) -> Option<PathBuf>;
+    /// What a link says, whether or not that exists.
+    fn target(&self, link: &Path) -> Option<PathBuf>;
     /// Where a path of the machine (`/usr/local/cuda`) is looked up: below `CUDAUP_SYSROOT` where that is set.
     fn system(&self, path: &str) -> PathBuf;
 

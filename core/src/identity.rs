@@ -60,7 +60,8 @@ pub enum Tree {
     NotAToolkit,
 }
 
-/// Looks at a tree: version.json, version.txt, the runtime library's file name, cuda.h, in this order.
+/// Looks at a tree: version.json, version.txt, the runtime library's file name, cuda.h, and what nvcc would print, in this
+/// order. The last is read out of the program, which is not started.
 pub fn identify(root: &Path, machine: &str, disk: &dyn Disk) -> Tree {
     let nvcc = root.join("bin/nvcc");
     let libraries = library_names(root, disk);
@@ -83,7 +84,33 @@ pub fn identify(root: &Path, machine: &str, disk: &dyn Disk) -> Tree {
             ["include/cuda.h", "targets/x86_64-linux/include/cuda.h", "targets/sbsa-linux/include/cuda.h"];
         places.iter().find_map(|p| disk.head(&root.join(p), 64 * 1024)).and_then(|bytes| from_header(&bytes))
     };
-    named.or_else(header).map_or(Tree::Unnamed, Tree::Toolkit)
+    let program = || {
+        let bytes = disk.read(&nvcc, MOST_OF_NVCC).ok()?;
+        from_builds(Some(build_in_program(&bytes)?), cudart.as_deref(), cublas.as_deref())
+    };
+    named.or_else(header).or_else(program).map_or(Tree::Unnamed, Tree::Toolkit)
+}
+
+/// nvcc of 13.0 has 30 MB.
+const MOST_OF_NVCC: usize = 256 * 1024 * 1024;
+
+/// The build number in nvcc itself, which holds the text that it prints: `release 12.4, V12.4.131`.
+fn build_in_program(bytes: &[u8]) -> Option<&str> {
+    const BEFORE: &[u8] = b"release ";
+    let mut rest = bytes;
+    while let Some(at) = rest.iter().position(|b| *b == b'r') {
+        rest = rest.get(at..)?;
+        if rest.starts_with(BEFORE) {
+            let line = rest.get(..rest.len().min(48))?;
+            let end = line.iter().position(|b| !(b' '..=b'~').contains(b)).unwrap_or(line.len());
+            let found = line.get(..end).and_then(|l| std::str::from_utf8(l).ok()).and_then(nvcc_build);
+            if found.is_some() {
+                return found;
+            }
+        }
+        rest = rest.get(1..)?;
+    }
+    None
 }
 
 /// What `nvcc --version` says of the tree, as a build number such as 12.4.131, with what the libraries' names say.
@@ -111,7 +138,9 @@ fn from_json(text: &str, cudart_file: Option<&str>) -> Option<Identity> {
     {
         return Some(Identity::certain(version));
     }
-    from_builds(of("cuda_nvcc"), of("cuda_cudart").or(cudart_file), of("libcublas"))
+    // Some files name a component's build there, as 12.2.140; a date has more digits.
+    let build = of("cuda").filter(|text| Version::parse(text).is_some_and(|v| v.is_exact()));
+    from_builds(of("cuda_nvcc").or(build), of("cuda_cudart").or(cudart_file), of("libcublas"))
 }
 
 fn from_version_txt(text: &str) -> Option<Identity> {
@@ -194,6 +223,14 @@ mod tests {
             "Cuda compilation tools, release 12.4, V12.4.131\nBuild cuda_12.4.r12.4/compiler.34097967_0\n";
         assert_eq!((nvcc_build(four), nvcc_build(five)), (Some("10.1.243"), Some("12.4.131")));
         assert_eq!(nvcc_build("nvcc-Error-CUDA version 10.2 was not installed with this HPC SDK:"), None);
+    }
+
+    #[test]
+    fn what_nvcc_holds() {
+        let program = b"\x7fELF rrelease  reloc release candidate\0Cuda compilation tools, release 12.4, V12.4.131\0more";
+        assert_eq!(build_in_program(program), Some("12.4.131"));
+        assert_eq!(build_in_program(b"release 12.4 without a build, r"), None);
+        assert_eq!(build_in_program(b""), None);
     }
 
     #[test]

@@ -48,7 +48,7 @@ pub struct Toolkit {
 /// A place where a toolkit was looked for, and what is there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Found {
-    /// The tree, links resolved; the path as looked up where it does not exist.
+    /// The tree, links resolved; what a link names where it does not exist.
     pub root: PathBuf,
     /// Other names of the same tree.
     pub aliases: Vec<PathBuf>,
@@ -128,7 +128,7 @@ pub fn link(home: &Home, name: &str, disk: &dyn Disk) -> Found {
             let tree = Some(identify(&root, MACHINE, disk));
             Found { root, aliases: Vec::new(), kind, tree }
         }
-        None => Found { root: path, aliases: Vec::new(), kind, tree: None },
+        None => Found { root: disk.target(&path).unwrap_or(path), aliases: Vec::new(), kind, tree: None },
     }
 }
 

@@ -98,6 +98,12 @@ impl Refusal {
             Why::LinkGone(name, _) | Why::LinkUnfit(name, _) => {
                 vec![format!("cudaup link {name} DIRECTORY"), format!("cudaup unlink {name}")]
             }
+            Why::Bad(BadPin::Utf16 | BadPin::NotText) => match &self.rule {
+                Rule::Pin(file, _) | Rule::Default(file, _) => {
+                    vec![format!("save {} as UTF-8 text, or remove it", file.display())]
+                }
+                _ => Vec::new(),
+            },
             Why::Bad(BadPin::NotASetting(..)) => {
                 vec!["lines below the version look like `host_compiler = g++-11`".into()]
             }
@@ -160,10 +166,9 @@ impl fmt::Display for Refusal {
                 asks(f)
             }
             Why::OddRoot(path) => {
-                let path = crate::request::printable(&path.to_string_lossy());
                 write!(
                     f,
-                    "a toolkit in a directory with `:` or a line end in its name cannot be used: {path}"
+                    "a toolkit in a directory with `:` or a line end in its name cannot be used: {path:?}"
                 )
             }
             Why::StateTooLong(length) => {

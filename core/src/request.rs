@@ -38,7 +38,7 @@ impl Request {
             _ => {}
         }
         if let Some(version) = Version::parse(text) {
-            if version.major < 100 {
+            if version.major < 100 && without_build(version) == version {
                 return Ok(Self::Version(version));
             }
             return Err(bad(respelled(text)));
@@ -181,6 +181,7 @@ mod tests {
     fn wrong_spellings_are_refused_with_the_right_one() {
         for (text, right) in [
             ("121", "12.1"),
+            ("12.1.66", "12.1"),
             ("120", "12.0"),
             ("118", "11.8"),
             ("cu121", "12.1"),

@@ -69,6 +69,10 @@ impl Disk for RealDisk {
         }
     }
 
+    fn target(&self, link: &Path) -> Option<PathBuf> {
+        std::fs::read_link(link).ok()
+    }
+
     fn system(&self, path: &str) -> PathBuf {
         match &self.sysroot {
             Some(root) if !Path::new(path).starts_with(root) => root.join(path.trim_start_matches('/')),

@@ -51,6 +51,11 @@ impl Args {
         };
         let target = context.disk.real(&typed);
         let target = target.ok_or_else(|| Failure::failed(format!("{} does not exist", typed.display())))?;
+        if target.as_os_str().as_encoded_bytes().iter().any(|b| matches!(b, b':' | b'\n')) {
+            return Err(Failure::failed(format!(
+                "{target:?} has `:` or a line end in its name, so that no search list can name it"
+            )));
+        }
         if target.starts_with(context.home.toolkits()) {
             return Err(Failure::failed(format!(
                 "{} is a toolkit of cudaup's own already",
@@ -82,7 +87,7 @@ fn toolkit_at(context: &Context, target: &Path) -> Result<Identity, Failure> {
         Tree::Toolkit(identity) => {
             // A tree whose nvcc refuses to run is known by its files alone and still of no use.
             match ask::nvcc(target) {
-                Ok(_) | Err(ask::Silent::Absent) => Ok(identity),
+                Ok(_) | Err(ask::Silent::Absent | ask::Silent::Said(_)) => Ok(identity),
                 Err(silent) => Err(no(silent.to_string())),
             }
         }

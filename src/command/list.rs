@@ -64,7 +64,11 @@ impl Args {
         let found = inventory::links(&context.home, &context.disk)
             .into_iter()
             .chain(inventory::machine(&default_settings(&world).roots, &context.disk));
-        rows.extend(found.map(|f| of_found(context, f)));
+        // A tree that only its nvcc can name may hang: all are asked at once.
+        rows.extend(std::thread::scope(|scope| {
+            let asked: Vec<_> = found.map(|f| scope.spawn(|| of_found(context, f))).collect();
+            asked.into_iter().filter_map(|row| row.join().ok()).collect::<Vec<_>>()
+        }));
         match &chosen {
             Ok(Some(choice)) => {
                 let why = match &choice.rule {

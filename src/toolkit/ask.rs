@@ -8,7 +8,7 @@ use std::path::Path;
 use std::time::Duration;
 
 /// nvcc answers in milliseconds; one that hangs must not hold up a list.
-const PATIENCE: Duration = Duration::from_secs(5);
+const PATIENCE: Duration = Duration::from_secs(3);
 
 /// Why a tree's nvcc did not tell.
 #[derive(Debug)]
@@ -19,7 +19,9 @@ pub enum Silent {
     NotStarted(std::io::Error),
     /// It did not end in time.
     Hangs,
-    /// It ended otherwise than well, or without naming a release; the first line it printed.
+    /// It ended otherwise than well; the first line it printed.
+    Fails(String),
+    /// It ended well without naming a release; the first line it printed.
     Said(String),
 }
 
@@ -29,8 +31,8 @@ impl fmt::Display for Silent {
             Self::Absent => f.write_str("it has no nvcc and nothing in it names its release"),
             Self::NotStarted(e) => write!(f, "its nvcc does not start: {}", crate::failure::plain_io(e)),
             Self::Hangs => f.write_str("its nvcc does not answer"),
-            Self::Said(line) if line.is_empty() => f.write_str("its nvcc fails without a word"),
-            Self::Said(line) => write!(f, "its nvcc says: {line}"),
+            Self::Fails(line) if line.is_empty() => f.write_str("its nvcc fails without a word"),
+            Self::Fails(line) | Self::Said(line) => write!(f, "its nvcc says: {line}"),
         }
     }
 }
@@ -47,10 +49,11 @@ pub fn nvcc(root: &Path) -> Result<String, Silent> {
     if finished.status.is_none() {
         return Err(Silent::Hangs);
     }
-    match nvcc_build(&finished.output) {
-        Some(build) if finished.succeeded() => Ok(build.to_owned()),
-        _ => Err(Silent::Said(finished.output.lines().next().unwrap_or_default().trim().to_owned())),
+    let line = || finished.output.lines().next().unwrap_or_default().trim().to_owned();
+    if !finished.succeeded() {
+        return Err(Silent::Fails(line()));
     }
+    nvcc_build(&finished.output).map(str::to_owned).ok_or_else(|| Silent::Said(line()))
 }
 
 /// Which release a tree is that no file names.

@@ -44,18 +44,18 @@ fn what_is_typed_otherwise_is_read_and_said_and_a_pin_refuses_it() {
 fn a_missing_version_is_not_written_down_without_being_asked_for() {
     let at = Sandbox::new();
     at.managed("12.4.1");
-    let used = at.cudaup("p", &["use", "11.8"]);
+    let used = at.cudaup("p", &["use", "13.0"]);
     assert_eq!(used.code, Some(3));
     assert!(
-        used.err.contains("CUDA 11.8 is not installed") && used.err.contains("try: cudaup install 11.8"),
+        used.err.contains("CUDA 13.0 is not installed") && used.err.contains("try: cudaup install 13.0"),
         "{}",
         used.err
     );
     assert!(!at.path("p/.cuda-version").exists());
-    let pinned = at.cudaup("p", &["use", "11.8", "--no-install"]);
+    let pinned = at.cudaup("p", &["use", "13.0", "--no-install"]);
     assert_eq!(pinned.code, Some(0), "{}", pinned.err);
-    assert!(pinned.out.contains("next: cudaup install 11.8"), "{}", pinned.out);
-    assert_eq!(fs::read_to_string(at.path("p/.cuda-version")).unwrap(), "11.8\n");
+    assert!(pinned.out.contains("next: cudaup install 13.0"), "{}", pinned.out);
+    assert_eq!(fs::read_to_string(at.path("p/.cuda-version")).unwrap(), "13.0\n");
 }
 
 #[test]

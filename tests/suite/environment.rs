@@ -123,16 +123,16 @@ fn what_a_shim_says_where_it_cannot_serve() {
     let small = at.managed("13.0.2");
     fs::remove_file(small.join("bin/ptxas")).unwrap();
     at.cudaup("p", &["rehash"]);
-    at.write("missing/.cuda-version", "12.7\n");
+    at.write("missing/.cuda-version", "13.4\n");
     at.write("small/.cuda-version", "13.0\n");
     let refused = shim(&at, "nvcc", "missing", |_| {});
     assert_eq!(refused.code, Some(127));
     assert!(
-        refused.err.contains("CUDA 12.7 is not installed") && refused.err.contains("missing/.cuda-version:1"),
+        refused.err.contains("CUDA 13.4 is not installed") && refused.err.contains("missing/.cuda-version:1"),
         "{}",
         refused.err
     );
-    assert!(refused.err.contains("try: cudaup install 12.7"), "{}", refused.err);
+    assert!(refused.err.contains("try: cudaup install 13.4"), "{}", refused.err);
     let lacking = shim(&at, "ptxas", "small", |_| {});
     assert_eq!(lacking.code, Some(127));
     assert!(lacking.err.contains("has no ptxas") && lacking.err.contains("12.4.1"), "{}", lacking.err);
@@ -246,13 +246,13 @@ fn steps_of_github_get_their_files() {
 #[test]
 fn a_refusal_prints_nothing_for_the_shell_to_run() {
     let at = Sandbox::new();
-    at.write("p/.cuda-version", "12.7\n");
+    at.write("p/.cuda-version", "13.4\n");
     let env = at.cudaup("p", &["env", "--shell", "bash"]);
     assert_eq!((env.code, env.out.as_str()), (Some(3), ""));
     let json = at.cudaup("p", &["env", "--json"]);
     let json: serde_json::Value = serde_json::from_str(&json.out).unwrap();
     assert_eq!(json["error"]["code"], 3);
-    assert_eq!(json["error"]["try"][0], "cudaup install 12.7");
+    assert_eq!(json["error"]["try"][0], "cudaup install 13.4");
 }
 
 #[test]

@@ -101,6 +101,13 @@ impl Disk for MapDisk {
         self.0.keys().any(|known| known.starts_with(path)).then(|| path.to_path_buf())
     }
 
+    fn target(&self, link: &Path) -> Option<PathBuf> {
+        match self.0.get(link) {
+            Some(Node::Link(target)) => Some(target.clone()),
+            _ => None,
+        }
+    }
+
     fn system(&self, path: &str) -> PathBuf {
         path.into()
     }

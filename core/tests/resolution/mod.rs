@@ -124,7 +124,7 @@ fn a_pin_that_cannot_be_met_never_falls_through() {
         ("/spelled", "/spelled/.cuda-version:1: `cu124` is no CUDA version; did you mean 12.4?"),
         ("/evil", "/evil/.cuda-version:1: `$(touch x)` is no CUDA version"),
         ("/name", "there is no toolkit named unknown (/name/.cuda-version:1 asks for it)"),
-        ("/gone", "the directory of the linked toolkit gone was removed: /home/u/.cudaup/toolkits/gone"),
+        ("/gone", "the directory of the linked toolkit gone was removed: /data/gone"),
         ("/addon", "cudnn 9.8 is not installed (/addon/.cuda-version:1 asks for it)"),
         ("/dir", "could not read /dir/.cuda-version: it is a directory, not a file"),
         ("/fifo", "could not read /fifo/.cuda-version: it is a FIFO, not a file"),

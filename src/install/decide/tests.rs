@@ -68,7 +68,7 @@ fn an_amount_that_was_asked_for_is_held_against_what_is_there() {
     assert_eq!(refused.message, "13.0.3 is installed with the minimal profile, without libcublas");
     assert_eq!(
         refused.tries,
-        ["cudaup uninstall 13.0.3 --force && cudaup install 13.0.3 --components libcublas"]
+        ["cudaup uninstall 13.0.3 --force && cudaup install 13.0.3 --profile minimal --components libcublas"]
     );
     let system = Facts { present: Some(toolkit(Kind::System)), ..nothing() };
     assert_eq!(decide(&with(Wish::of(Profile::Full)), &system).unwrap(), ASK);
