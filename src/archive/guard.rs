@@ -7,6 +7,12 @@ use std::collections::HashMap;
 /// The longest target that a link may have: the system's own limit.
 pub const LINK_LENGTH: u64 = 4096;
 
+/// The longest name, the longest piece of one and the most pieces: the system's own limits, and a depth that no honest
+/// tree has. Whoever walks a tree goes as deep as an archive has made it.
+const NAME: usize = 4096;
+const PIECE: usize = 255;
+const DEPTH: usize = 255;
+
 /// Why an entry is refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
@@ -28,6 +34,12 @@ pub enum Refusal {
     /// Not UTF-8.
     #[error("has a name that is not UTF-8")]
     NotText,
+    /// Longer than the system takes.
+    #[error("has a name that is too long")]
+    TooLong,
+    /// More directories than anybody needs.
+    #[error("lies more than {DEPTH} directories deep")]
+    TooDeep,
     /// The target is absolute or climbs out.
     #[error("is a link that leaves the tree, to {0}")]
     LinkLeaves(String),
@@ -86,10 +98,21 @@ pub fn name(raw: &[u8]) -> Result<String, Refusal> {
     if text.starts_with('/') {
         return Err(Refusal::Absolute);
     }
+    if text.len() > NAME {
+        return Err(Refusal::TooLong);
+    }
     let mut path = String::with_capacity(text.len());
+    let mut depth = 0;
     for component in text.split('/').filter(|c| !matches!(*c, "" | ".")) {
         if component == ".." {
             return Err(Refusal::Climbs);
+        }
+        if component.len() > PIECE {
+            return Err(Refusal::TooLong);
+        }
+        depth += 1;
+        if depth > DEPTH {
+            return Err(Refusal::TooDeep);
         }
         if !path.is_empty() {
             path.push('/');
@@ -245,6 +268,19 @@ mod tests {
         ] {
             assert_eq!(name(raw), Err(refusal), "{}", printable(raw));
         }
+    }
+
+    #[test]
+    fn names_have_an_end() {
+        let most = ["a"; 255].join("/");
+        assert_eq!(name(most.as_bytes()), Ok(most.clone()));
+        assert_eq!(name(format!("{most}/a").as_bytes()), Err(Refusal::TooDeep));
+        assert_eq!(name("a".repeat(255).as_bytes()), Ok("a".repeat(255)));
+        assert_eq!(name("a".repeat(256).as_bytes()), Err(Refusal::TooLong));
+        // Letters of two bytes: the system counts bytes.
+        assert_eq!(name("é".repeat(128).as_bytes()), Err(Refusal::TooLong));
+        assert_eq!(name(["a".repeat(200).as_str(); 21].join("/").as_bytes()), Err(Refusal::TooLong));
+        assert_eq!(name(["a"; 30_000].join("/").as_bytes()), Err(Refusal::TooLong));
     }
 
     #[test]
