@@ -136,7 +136,7 @@ impl Client {
                 url: error::shown(url),
                 why: "it starts with neither http:// nor https://".into(),
             }),
-            Err(why) => Err(Error::Address { url: url.to_owned(), why: why.to_string() }),
+            Err(why) => Err(Error::Address { url: error::shown(url), why: why.to_string() }),
         }
     }
 

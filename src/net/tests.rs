@@ -344,3 +344,20 @@ fn the_watcher_can_stop_it_and_the_part_stays() {
     b.arrived();
     assert!(b.ranges()[1].is_some());
 }
+
+#[test]
+fn no_password_is_written_beside_a_part() {
+    let b = Bench::new();
+    let mut wanted = b.wanted();
+    wanted.url = wanted.url.replace("http://", "http://me:secret@") + "?key=secret";
+    b.server.file("/f.whl?key=secret", &b.data);
+    b.server.next("/f.whl?key=secret", &vec![Answer::Cut(1000); 3]);
+    assert!(matches!(b.fetch(&wanted), Err(Error::Cut { .. })));
+    let origin = std::fs::read_to_string(b.dir.path().join("f.whl.part.json")).unwrap();
+    assert!(!origin.contains("secret") && origin.contains("v1"), "{origin}");
+    // And it is still known as a part of the same file.
+    b.fetch(&wanted).unwrap();
+    b.arrived();
+    let last = b.server.seen("/f.whl?key=secret").pop().unwrap();
+    assert!(last.range.is_some() && last.if_range.as_deref() == Some("\"v1\""), "{last:?}");
+}
