@@ -90,6 +90,16 @@ pub enum Error {
         /// How long was waited.
         seconds: u64,
     },
+    /// The server sends next to nothing.
+    #[error("could not load {url}: too slow, {got} bytes came in {seconds} s")]
+    Slow {
+        /// The address.
+        url: String,
+        /// Bytes that came.
+        got: u64,
+        /// In how long.
+        seconds: u64,
+    },
     /// A file of another length than the plan says.
     #[error("{url} has {got} bytes and should have {wanted}")]
     Size {
@@ -155,7 +165,7 @@ impl Error {
             Self::Html { .. } => {
                 Some("open any web page in a browser on this network, log in, then run the command again")
             }
-            Self::Cut { .. } | Self::Stalled { .. } => {
+            Self::Cut { .. } | Self::Stalled { .. } | Self::Slow { .. } => {
                 Some("run the same command again: it goes on where it stopped")
             }
             _ => None,

@@ -87,7 +87,7 @@ impl Client {
             return Ok(None);
         }
         let Some((response, total)) = self.open(wanted, part)? else { return Ok(None) };
-        let mut body = Body::new(response, &wanted.url, self.settings.stall_timeout);
+        let mut body = Body::new(response, &wanted.url, &self.settings);
         let mut buffer = part::buffer();
         loop {
             if seen(part.length()).is_break() {

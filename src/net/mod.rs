@@ -18,6 +18,7 @@ use crate::failure::{Exit, Failure};
 use std::path::PathBuf;
 use std::time::Duration;
 
+pub use body::Pace;
 pub use client::Client;
 pub use error::{Error, shown};
 pub use fetch::Wanted;
@@ -30,6 +31,8 @@ pub struct NetSettings {
     pub connect_timeout: Duration,
     /// How long a server may be silent, before its answer or within it.
     pub stall_timeout: Duration,
+    /// What is too slow to be waited for.
+    pub pace: Pace,
     /// What is tried again, how often, and after how long.
     pub patience: Patience,
     /// Files loaded at once.
@@ -48,6 +51,7 @@ impl Default for NetSettings {
         Self {
             connect_timeout: Duration::from_secs(10),
             stall_timeout: Duration::from_secs(30),
+            pace: Pace::default(),
             patience: Patience::default(),
             streams: 8,
             ca_files: Vec::new(),
