@@ -1,13 +1,12 @@
 //! Runs a program for its output, with a time limit that also ends everything it started.
 
 use std::io::{self, Read};
-use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal, kill_process_group};
+use rustix::process::{Pid, Signal, kill_process};
 
 /// More output than this is not kept.
 const MOST_OUTPUT: usize = 4 * 1024 * 1024;
@@ -36,24 +35,60 @@ enum Event {
     Ended(io::Result<ExitStatus>),
 }
 
-/// Runs a program without input, in a process group of its own, which is killed at the limit.
+/// Runs a program without input. It stays in this process group, so that what ends this program from a terminal or a
+/// job's runner (Ctrl-C, a kill of the group) ends it too. At the limit it is killed with all that it has started.
 pub fn run(command: &mut Command, limit: Duration) -> io::Result<Finished> {
     let (reader, writer) = io::pipe()?;
-    command.stdin(Stdio::null()).stdout(writer.try_clone()?).stderr(writer).process_group(0);
+    command.stdin(Stdio::null()).stdout(writer.try_clone()?).stderr(writer);
     let child = command.spawn()?;
     // The command still holds the pipe's writing ends, and its end is only seen once nobody does.
     command.stdout(Stdio::null()).stderr(Stdio::null());
-    let group = Pid::from_child(&child);
+    let id = Pid::from_child(&child);
     let (events, seen) = channel();
     let of_output = events.clone();
     thread::Builder::new().spawn(move || forward(reader, &of_output))?;
     thread::Builder::new().spawn(move || wait(child, &events))?;
     let finished = collect(&seen, limit)?;
     if finished.status.is_none() {
-        // Gone already is as good.
-        let _ = kill_process_group(group, Signal::KILL);
+        end(id);
     }
     Ok(finished)
+}
+
+/// Ends a process and its descendants. Each is stopped before its children are looked for, so that none is started behind
+/// our back.
+fn end(process: Pid) {
+    // Gone already is as good, here and below.
+    let _ = kill_process(process, Signal::STOP);
+    let mut family = vec![process];
+    loop {
+        let new: Vec<Pid> = processes()
+            .filter(|(id, parent)| family.contains(parent) && !family.contains(id))
+            .map(|(id, _)| id)
+            .collect();
+        if new.is_empty() {
+            break;
+        }
+        for id in new {
+            let _ = kill_process(id, Signal::STOP);
+            family.push(id);
+        }
+    }
+    for id in family {
+        let _ = kill_process(id, Signal::KILL);
+    }
+}
+
+/// All processes, each with its parent.
+fn processes() -> impl Iterator<Item = (Pid, Pid)> {
+    let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    entries.filter_map(|entry| {
+        let id = entry.file_name().to_str()?.parse().ok()?;
+        let stat = std::fs::read_to_string(entry.path().join("stat")).ok()?;
+        // `1 (name) S 2 ...`, where the name may hold anything.
+        let parent = stat.rsplit_once(')')?.1.split_ascii_whitespace().nth(1)?.parse().ok()?;
+        Some((Pid::from_raw(id)?, Pid::from_raw(parent)?))
+    })
 }
 
 fn forward(mut reader: impl Read, events: &Sender<Event>) {
@@ -139,7 +174,7 @@ mod tests {
         let mut options = std::fs::OpenOptions::new();
         let nonblock = OFlags::NONBLOCK.bits().cast_signed();
         let mut alive = options.read(true).custom_flags(nonblock).open(&fifo).unwrap();
-        let script = format!("exec 3>'{}'; echo started; sleep 60 & wait", fifo.display());
+        let script = format!("exec 3>'{}'; echo started; sh -c 'sleep 60; :' & wait", fifo.display());
         let finished = shell(&script, Duration::from_secs(1));
         assert!(finished.status.is_none());
         assert_eq!(finished.output, "started\n");

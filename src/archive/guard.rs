@@ -7,6 +7,12 @@ use std::collections::HashMap;
 /// The longest target that a link may have: the system's own limit.
 pub const LINK_LENGTH: u64 = 4096;
 
+/// The longest name, the longest piece of one and the most pieces: the system's own limits, and a depth that no honest
+/// tree has. Whoever walks a tree goes as deep as an archive has made it.
+const NAME: usize = 4096;
+const PIECE: usize = 255;
+const DEPTH: usize = 255;
+
 /// Why an entry is refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
@@ -28,6 +34,15 @@ pub enum Refusal {
     /// Not UTF-8.
     #[error("has a name that is not UTF-8")]
     NotText,
+    /// Longer than the system takes.
+    #[error("has a name that is too long")]
+    TooLong,
+    /// More directories than anybody needs.
+    #[error("lies more than {DEPTH} directories deep")]
+    TooDeep,
+    /// A place that cudaup writes itself.
+    #[error("lies at {0}, which cudaup writes itself")]
+    Taken(&'static str),
     /// The target is absolute or climbs out.
     #[error("is a link that leaves the tree, to {0}")]
     LinkLeaves(String),
@@ -86,10 +101,21 @@ pub fn name(raw: &[u8]) -> Result<String, Refusal> {
     if text.starts_with('/') {
         return Err(Refusal::Absolute);
     }
+    if text.len() > NAME {
+        return Err(Refusal::TooLong);
+    }
     let mut path = String::with_capacity(text.len());
+    let mut depth = 0;
     for component in text.split('/').filter(|c| !matches!(*c, "" | ".")) {
         if component == ".." {
             return Err(Refusal::Climbs);
+        }
+        if component.len() > PIECE {
+            return Err(Refusal::TooLong);
+        }
+        depth += 1;
+        if depth > DEPTH {
+            return Err(Refusal::TooDeep);
         }
         if !path.is_empty() {
             path.push('/');
@@ -127,6 +153,20 @@ pub fn link(at: &str, target: &[u8]) -> Result<String, Refusal> {
         return Err(Refusal::LinkLeaves(text.to_owned()));
     }
     Ok(text.to_owned())
+}
+
+/// Whether an entry may have this place in the tree. What is written there afterwards must not go through a link of the
+/// archive, nor find a directory: nothing is the receipt, and version.json is a file if anything.
+pub fn place(path: &str, kind: &Kind) -> Result<(), Refusal> {
+    let first = path.split('/').next().unwrap_or_default();
+    let is_file = matches!(kind, Kind::File { .. }) && first.len() == path.len();
+    if folded(first) == "receipt.json" {
+        return Err(Refusal::Taken("receipt.json"));
+    }
+    if folded(first) == "version.json" && !is_file {
+        return Err(Refusal::Taken("version.json"));
+    }
+    Ok(())
 }
 
 /// A raw name for a message.
@@ -214,126 +254,4 @@ fn folded(path: &str) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    const ONE: Print = Print { size: 1, checksum: 1 };
-    const FILE: Kind = Kind::File { executable: false };
-
-    #[test]
-    fn names_are_relative_paths_or_refused() {
-        for (raw, path) in [
-            ("bin/nvcc", "bin/nvcc"),
-            ("./bin//nvcc/", "bin/nvcc"),
-            ("a..b/...", "a..b/..."),
-            ("größe/ümlaut", "größe/ümlaut"),
-        ] {
-            assert_eq!(name(raw.as_bytes()).as_deref(), Ok(path));
-        }
-        for (raw, refusal) in [
-            (&b""[..], Refusal::Empty),
-            (b"./", Refusal::Empty),
-            (b"/etc/passwd", Refusal::Absolute),
-            (b"..", Refusal::Climbs),
-            (b"a/../../b", Refusal::Climbs),
-            (b"a/..", Refusal::Climbs),
-            (b"a\0b", Refusal::Control),
-            (b"a\nb", Refusal::Control),
-            (b"a\x1b[2J", Refusal::Control),
-            (b"..\\..\\b", Refusal::Backslash),
-            (b"a\xff", Refusal::NotText),
-        ] {
-            assert_eq!(name(raw), Err(refusal), "{}", printable(raw));
-        }
-    }
-
-    #[test]
-    fn modes_become_kinds() {
-        assert_eq!(kind(0), Ok(FILE));
-        assert_eq!(kind(0o100_644), Ok(FILE));
-        for mode in [0o100_755, 0o100_744, 0o100_001, 0o755] {
-            assert_eq!(kind(mode), Ok(Kind::File { executable: true }), "{mode:o}");
-        }
-        assert_eq!(kind(0o042_755), Ok(Kind::Directory));
-        assert_eq!(kind(0o120_777), Ok(Kind::Link));
-        for mode in [0o104_755, 0o102_755, 0o106_644, 0o4755] {
-            assert_eq!(kind(mode), Err(Refusal::SetId), "{mode:o}");
-        }
-        for mode in [0o020_666, 0o060_666, 0o010_644, 0o140_644, 0o150_644] {
-            assert!(matches!(kind(mode), Err(Refusal::Special(_))), "{mode:o}");
-        }
-    }
-
-    #[test]
-    fn links_stay_inside() {
-        for (at, target) in
-            [("lib64", "lib"), ("lib/a", "../lib/b"), ("a/b/c", "../../d"), ("a", "./b/c"), ("a/b", "..")]
-        {
-            assert_eq!(link(at, target.as_bytes()).as_deref(), Ok(target), "{at} -> {target}");
-        }
-        for (at, target) in [
-            ("a", "/etc"),
-            ("a", ".."),
-            ("a", "../a"),
-            ("a/b", "../../x"),
-            ("a/b", "c/../../../tree/a"),
-            ("a", "b/../../x"),
-            // Harmless by its letters, yet `b/c` may be a link to `..`.
-            ("a", "b/c/../.."),
-        ] {
-            assert_eq!(
-                link(at, target.as_bytes()),
-                Err(Refusal::LinkLeaves(target.to_owned())),
-                "{at} -> {target}"
-            );
-        }
-        for target in [&b""[..], b"a\0b", b"\xff", &[b'a'; 5000]] {
-            assert_eq!(link("a", target), Err(Refusal::LinkTarget));
-        }
-    }
-
-    #[test]
-    fn a_place_is_taken_once() {
-        let mut claims = Claims::default();
-        assert_eq!(claims.claim("include/cuda.h", &FILE, ONE), Ok(true));
-        assert_eq!(claims.claim("include/cuda.h", &FILE, ONE), Ok(false));
-        let other = Print { size: 1, checksum: 2 };
-        assert_eq!(claims.claim("include/cuda.h", &FILE, other), Err(Refusal::Twice));
-        assert_eq!(claims.claim("include", &Kind::Directory, ONE), Ok(true));
-        assert_eq!(claims.claim("include", &FILE, ONE), Err(Refusal::Twice));
-        assert_eq!(claims.claim("include", &Kind::Link, ONE), Err(Refusal::Twice));
-        let below = Refusal::BelowFile("include/cuda.h".into());
-        assert_eq!(claims.claim("include/cuda.h/x", &FILE, ONE), Err(below));
-    }
-
-    #[test]
-    fn nothing_is_written_through_a_link() {
-        let mut claims = Claims::default();
-        assert_eq!(claims.claim("lib64", &Kind::Link, ONE), Ok(true));
-        assert_eq!(claims.claim("lib64/x", &FILE, ONE), Err(Refusal::BehindLink("lib64".into())));
-        assert_eq!(
-            claims.claim("lib64/a/b", &Kind::Directory, ONE),
-            Err(Refusal::BehindLink("lib64".into()))
-        );
-        assert_eq!(claims.claim("lib64", &Kind::Link, ONE), Err(Refusal::Twice));
-        assert_eq!(claims.claim("lib64", &FILE, ONE), Err(Refusal::Twice));
-    }
-
-    #[test]
-    fn names_that_some_file_systems_take_for_the_same_are_refused() {
-        for (first, second) in [
-            ("include/cuda.h", "include/CUDA.h"),
-            ("Include/a", "include/b"),
-            ("\u{e9}", "e\u{301}"),
-            ("\u{c9}", "e\u{301}"),
-            ("a/stra\u{df}e", "a/STRASSE"),
-            ("\u{3c3}", "\u{3c2}"),
-            ("\u{212b}", "\u{e5}"),
-        ] {
-            let mut claims = Claims::default();
-            assert_eq!(claims.claim(first, &FILE, ONE), Ok(true));
-            let refused = claims.claim(second, &FILE, ONE);
-            assert!(matches!(refused, Err(Refusal::Lookalike(_))), "{first} and {second}: {refused:?}");
-        }
-    }
-}
+mod tests;

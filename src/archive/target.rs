@@ -1,7 +1,7 @@
 //! The tree that archives are unpacked into: its directories are made once, its files only where nothing is.
 
 use super::guard::Kind;
-use crate::failure::Failure;
+use crate::failure::{Exit, Failure};
 use std::collections::HashSet;
 use std::fs::{self, File, Permissions};
 use std::io;
@@ -13,7 +13,7 @@ use std::sync::{Mutex, PoisonError};
 #[derive(Debug)]
 pub struct Target {
     root: PathBuf,
-    made: Mutex<HashSet<PathBuf>>,
+    made: Mutex<HashSet<String>>,
 }
 
 impl Target {
@@ -25,28 +25,32 @@ impl Target {
     /// Makes a directory and those above it, 0755 whatever the umask is.
     pub fn directory(&self, path: &str) -> Result<(), Failure> {
         let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
-        self.make(Path::new(path), &mut made)
-    }
-
-    fn make(&self, path: &Path, made: &mut HashSet<PathBuf>) -> Result<(), Failure> {
-        if path.as_os_str().is_empty() || made.contains(path) {
+        if path.is_empty() || made.contains(path) {
             return Ok(());
         }
-        self.make(path.parent().unwrap_or(Path::new("")), made)?;
+        let above = path.match_indices('/').filter_map(|(end, _)| path.get(..end));
+        for step in above.chain([path]) {
+            if !made.contains(step) {
+                self.make(step)?;
+                made.insert(step.to_owned());
+            }
+        }
+        Ok(())
+    }
+
+    fn make(&self, path: &str) -> Result<(), Failure> {
         let full = self.root.join(path);
-        let fail = |e: &io::Error| Failure::io("create", &full, e);
         match fs::create_dir(&full) {
-            Ok(()) => fs::set_permissions(&full, Permissions::from_mode(0o755)).map_err(|e| fail(&e))?,
+            Ok(()) => {
+                fs::set_permissions(&full, Permissions::from_mode(0o755)).map_err(|e| not_made(&full, &e))
+            }
             // Not followed: a link that stands in a directory's place is never written through.
             Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {
-                if !fs::symlink_metadata(&full).is_ok_and(|found| found.is_dir()) {
-                    return Err(fail(&e));
-                }
+                let is_directory = fs::symlink_metadata(&full).is_ok_and(|found| found.is_dir());
+                if is_directory { Ok(()) } else { Err(not_made(&full, &e)) }
             }
-            Err(e) => return Err(fail(&e)),
+            Err(e) => Err(not_made(&full, &e)),
         }
-        made.insert(path.to_path_buf());
-        Ok(())
     }
 
     /// A new file, 0755 or 0644 whatever the umask is.
@@ -58,8 +62,8 @@ impl Target {
         }
         let full = self.root.join(path);
         let opened = File::options().write(true).create_new(true).mode(mode).open(&full);
-        let file = opened.map_err(|e| Failure::io("create", &full, &e))?;
-        file.set_permissions(Permissions::from_mode(mode)).map_err(|e| Failure::io("create", &full, &e))?;
+        let file = opened.map_err(|e| not_made(&full, &e))?;
+        file.set_permissions(Permissions::from_mode(mode)).map_err(|e| not_made(&full, &e))?;
         Ok(file)
     }
 
@@ -69,11 +73,20 @@ impl Target {
             self.directory(folder)?;
         }
         let full = self.root.join(path);
-        symlink(to, &full).map_err(|e| Failure::io("create", &full, &e))
+        symlink(to, &full).map_err(|e| not_made(&full, &e))
     }
 
     /// Where a path of the tree is.
     pub fn full(&self, path: &str) -> PathBuf {
         self.root.join(path)
+    }
+}
+
+/// A name that fits by itself can be too long below the tree: then it is the archive's fault.
+fn not_made(full: &Path, error: &io::Error) -> Failure {
+    let failure = Failure::io("create", full, error);
+    match error.kind() {
+        io::ErrorKind::InvalidFilename => Failure { exit: Exit::BadBytes, ..failure },
+        _ => failure,
     }
 }

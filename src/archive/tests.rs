@@ -192,6 +192,27 @@ fn hostile_entries_are_named_and_nothing_is_written() {
 }
 
 #[test]
+fn an_archive_of_nothing_is_broken() {
+    let dir = TempDir::new().unwrap();
+    let failure = unpack(dir.path(), &archive(&[]), None).unwrap_err().into_failure();
+    assert_eq!(failure.exit, Exit::BadBytes);
+    assert_eq!(failure.message, "a.whl cannot be unpacked: there is nothing in it");
+}
+
+#[test]
+fn links_and_directories_in_the_place_of_what_is_written_later_are_refused() {
+    for entries in [
+        [entry("bin/nvcc", b"x"), link("receipt.json", "bin/nvcc")],
+        [entry("bin/nvcc", b"x"), entry("receipt.json/x", b"x")],
+    ] {
+        assert_eq!(refused(&entries), Refusal::Taken("receipt.json"));
+    }
+    for last in [link("version.json", "bin/nvcc"), entry("version.json/x", b"x")] {
+        assert_eq!(refused(&[entry("bin/nvcc", b"x"), last]), Refusal::Taken("version.json"));
+    }
+}
+
+#[test]
 fn links_that_leave_are_not_made() {
     for to in ["/etc", "..", "../tree2", "a/../..", ""] {
         let dir = TempDir::new().unwrap();

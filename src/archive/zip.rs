@@ -63,6 +63,9 @@ impl Zip {
         let mut limited = window.clone();
         limited.left = DIRECTORY;
         let archive = ZipArchive::new(limited).map_err(|e| whole(lower(&e.to_string())))?;
+        if archive.is_empty() {
+            return Err(whole("there is nothing in it".to_owned()));
+        }
         if archive.has_duplicate_names() {
             return Err(whole("it holds the same name twice".to_owned()));
         }
@@ -200,6 +203,7 @@ fn judge(
     let Some(path) = place(&name) else { return Ok(None) };
     // A rule that moves entries must not move one out of the tree either.
     let path = guard::name(path.as_bytes())?;
+    guard::place(&path, &kind)?;
     let (size, packed, crc) = (entry.size(), entry.compressed_size(), entry.crc32());
     Ok(Some(Member { index, name, path, kind, size, packed, crc }))
 }

@@ -4,12 +4,19 @@
 use super::lock::Lock;
 use super::{atomic, tree};
 use crate::failure::Failure;
-use std::ffi::OsStr;
+use cudaup_core::version::Version;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-const LOCK: &str = "lock";
+/// Before the version, in the name of a directory that becomes a toolkit. The folder may be a link to a disk that holds
+/// other things, a directory `13.0.2` among them: only names that nobody else gives are taken for cudaup's own.
+const MARK: &str = "installing-";
+
+/// Before the version and the process, in the name of a toolkit that is being uninstalled.
+const GRAVE: &str = "removed-";
+
+const LOCK: &str = ".lock";
 
 /// An empty directory that becomes a toolkit, or vanishes.
 #[derive(Debug)]
@@ -22,9 +29,9 @@ impl Staging {
     /// Takes the lock of `name` below the folder `staging`, removes what dead installs left there, and makes an empty
     /// directory. Waits for another install of the same name and says so through `say`.
     pub fn open(staging: &Path, name: &str, wait: Duration, say: &dyn Fn(&str)) -> Result<Self, Failure> {
-        let lock =
-            Lock::acquire(&staging.join(format!("{name}.{LOCK}")), &format!("toolkit {name}"), wait, say)?;
-        let tree = staging.join(name);
+        let lock = staging.join(format!("{MARK}{name}{LOCK}"));
+        let lock = Lock::acquire(&lock, &format!("toolkit {name}"), wait, say)?;
+        let tree = staging.join(format!("{MARK}{name}"));
         tree::remove(&tree)?;
         sweep(staging, &tree);
         fs::create_dir(&tree).map_err(|e| Failure::io("create", &tree, &e))?;
@@ -49,20 +56,49 @@ impl Drop for Staging {
     }
 }
 
-/// Removes every entry that no living process has locked. Whatever resists is left for the next time.
+/// What an entry of the folder is, by its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Leftover {
+    /// The lock of an install.
+    Lock,
+    /// A toolkit being put together; its lock says whether by a living process.
+    Tree,
+    /// A toolkit that was uninstalled.
+    Grave,
+}
+
+fn leftover(name: &str) -> Option<Leftover> {
+    if let Some(version) = name.strip_prefix(MARK) {
+        let (version, what) = match version.strip_suffix(LOCK) {
+            Some(version) => (version, Leftover::Lock),
+            None => (version, Leftover::Tree),
+        };
+        return is_exact(version).then_some(what);
+    }
+    let (version, process) = name.strip_prefix(GRAVE)?.rsplit_once('-')?;
+    let number = !process.is_empty() && process.bytes().all(|b| b.is_ascii_digit());
+    (number && is_exact(version)).then_some(Leftover::Grave)
+}
+
+fn is_exact(version: &str) -> bool {
+    version.matches('.').count() == 2 && Version::parse(version).is_some_and(|v| v.to_string() == version)
+}
+
+/// Removes what dead processes left of cudaup's own making, and nothing else. Whatever resists is left for the next time.
 fn sweep(staging: &Path, ours: &Path) {
     let Ok(entries) = fs::read_dir(staging) else { return };
     for path in entries.flatten().map(|e| e.path()) {
-        if path.extension() == Some(OsStr::new(LOCK)) {
+        let name = path.file_name().and_then(|n| n.to_str()).unwrap_or_default();
+        match leftover(name) {
             // Taking and dropping a lock removes the file of one that nobody holds.
-            drop(Lock::try_acquire(&path));
-        } else if path != ours {
-            let mut lock = path.clone().into_os_string();
-            lock.push(".");
-            lock.push(LOCK);
-            if let Some(_dead) = Lock::try_acquire(Path::new(&lock)) {
-                let _ = tree::remove(&path);
+            Some(Leftover::Lock) => drop(Lock::try_acquire(&path)),
+            Some(Leftover::Tree) if path != ours => {
+                if let Some(_dead) = Lock::try_acquire(&staging.join(format!("{name}{LOCK}"))) {
+                    let _ = tree::remove(&path);
+                }
             }
+            Some(Leftover::Grave) => drop(tree::remove(&path)),
+            Some(Leftover::Tree) | None => {}
         }
     }
 }
@@ -107,20 +143,52 @@ mod tests {
     fn leftovers_of_the_dead_go_and_the_work_of_the_living_stays() {
         let dir = TempDir::new().unwrap();
         let root = dir.path().join("staging");
-        for leftover in ["13.0.2/old", "12.4.1/old", "removed-11.8"] {
+        for leftover in ["installing-13.0.2/old", "installing-12.4.1/old", "removed-11.8.0-4711/old"] {
             fs::create_dir_all(root.join(leftover)).unwrap();
         }
-        fs::write(root.join("12.4.1.lock"), "pid 1 on elsewhere").unwrap();
-        fs::write(root.join("11.2.0.lock"), "pid 1 on elsewhere").unwrap();
+        fs::write(root.join("installing-12.4.1.lock"), "pid 1 on elsewhere").unwrap();
+        fs::write(root.join("installing-11.2.0.lock"), "pid 1 on elsewhere").unwrap();
         let living = open(&dir, "13.5.0").unwrap();
         fs::write(living.tree().join("half"), "").unwrap();
-        assert_eq!(entries(&dir), ["13.5.0", "13.5.0.lock"]);
-        fs::create_dir_all(root.join("12.4.1/old")).unwrap();
+        assert_eq!(entries(&dir), ["installing-13.5.0", "installing-13.5.0.lock"]);
+        fs::create_dir_all(root.join("installing-12.4.1/old")).unwrap();
         let ours = open(&dir, "13.0.2").unwrap();
         assert_eq!(fs::read_dir(ours.tree()).unwrap().count(), 0);
         assert!(living.tree().join("half").exists());
-        assert_eq!(entries(&dir), ["13.0.2", "13.0.2.lock", "13.5.0", "13.5.0.lock"]);
+        let both =
+            ["installing-13.0.2", "installing-13.0.2.lock", "installing-13.5.0", "installing-13.5.0.lock"];
+        assert_eq!(entries(&dir), both);
         assert_eq!(open(&dir, "13.5.0").unwrap_err().exit, Exit::Busy);
         assert!(living.tree().join("half").exists());
+    }
+    #[test]
+    fn what_cudaup_did_not_make_stays() {
+        let dir = TempDir::new().unwrap();
+        let root = dir.path().join("staging");
+        let foreign = [
+            "11.8.0",
+            "13.0.2",
+            "installing-13.0",
+            "installing-13.0.2-mine",
+            "installing-latest",
+            "photos",
+            "removed-11.8-12",
+            "removed-11.8.0",
+            "removed-11.8.0-old",
+        ];
+        for name in foreign {
+            fs::create_dir_all(root.join(name)).unwrap();
+            fs::write(root.join(name).join("thesis"), "x").unwrap();
+        }
+        for name in ["apt.lock", "13.0.2.lock", "installing-x.lock"] {
+            fs::write(root.join(name), "mine").unwrap();
+        }
+        drop(open(&dir, "13.0.2").unwrap());
+        for name in foreign {
+            assert!(root.join(name).join("thesis").exists(), "{name}");
+        }
+        for name in ["apt.lock", "13.0.2.lock", "installing-x.lock"] {
+            assert_eq!(fs::read(root.join(name)).unwrap(), b"mine", "{name}");
+        }
     }
 }

@@ -61,7 +61,7 @@ pub fn apply(site: &Site<'_>, plan: &Plan, reach: &Reach, verify: bool) -> Resul
         return Ok(Done::Meanwhile);
     }
     let downloads = downloads(site.home);
-    let job = Job { parts: &plan.parts, downloads: &downloads, tree: staging.tree(), keep: reach.keep };
+    let job = Job { parts: &plan.parts, downloads: &downloads, tree: staging.tree() };
     let unpacked = engine::run(&job, &reach.client, site.talk)?;
     let components: Vec<(String, String)> =
         plan.parts.iter().map(|p| (p.name.clone(), p.version.clone())).collect();
@@ -72,6 +72,9 @@ pub fn apply(site: &Site<'_>, plan: &Plan, reach: &Reach, verify: bool) -> Resul
     receipt.bytes = tree::size(staging.tree())?;
     receipt.write(staging.tree())?;
     staging.commit(&target)?;
+    if !reach.keep {
+        engine::forget(&plan.parts, &downloads);
+    }
     Ok(Done::Installed(Box::new(receipt)))
 }
 

@@ -15,6 +15,7 @@ use crate::source::plan::Part;
 use crate::ui::progress::Progress;
 use crate::ui::talk::Talk;
 use load::Loads;
+pub use load::forget;
 use queue::Queue;
 use std::path::Path;
 use std::sync::Arc;
@@ -29,8 +30,6 @@ pub struct Job<'a> {
     pub downloads: &'a Path,
     /// The tree that they are unpacked into: a directory that exists, and that nobody else writes.
     pub tree: &'a Path,
-    /// Whether the archives stay after success.
-    pub keep: bool,
 }
 
 /// What came out of an archive.
@@ -44,14 +43,15 @@ pub struct Unpacked {
     pub bytes: u64,
 }
 
-/// Loads and unpacks all parts. After a failure the tree is whatever it is; the part-files can be gone on with.
+/// Loads and unpacks all parts. After a failure the tree is whatever it is; the part-files can be gone on with. The
+/// archives stay: until the toolkit has its place, whatever fails or is interrupted would have to load them again.
 pub fn run(job: &Job<'_>, client: &Client, talk: &Talk) -> Result<Vec<Unpacked>, Failure> {
     let loads = Arc::new(Loads::new(job)?);
     let progress = Progress::new(talk, job.parts.len(), job.parts.iter().map(|p| p.size).sum());
     let queue = Arc::new(Queue::new(job.parts.len()));
     loads.start(client, &queue, &progress);
     let target = Target::new(job.tree);
-    let unpackers = Unpackers::new(job, &loads, &target, &queue, &progress);
+    let unpackers = Unpackers::new(job, &target, &queue, &progress);
     std::thread::scope(|scope| {
         for _ in 0..unpack::threads() {
             scope.spawn(|| unpackers.work());
@@ -62,11 +62,7 @@ pub fn run(job: &Job<'_>, client: &Client, talk: &Talk) -> Result<Vec<Unpacked>,
     if let Some(failure) = queue.failure() {
         return Err(failure);
     }
-    let unpacked = unpackers.finish()?;
-    if !job.keep {
-        (0..job.parts.len()).for_each(|part| loads.remove(part));
-    }
-    Ok(unpacked)
+    unpackers.finish()
 }
 
 /// The name under which a part is loaded: one plain component, since an index is not to be trusted with paths.

@@ -167,6 +167,10 @@ impl Work<'_> {
             return Ok(());
         }
         directory_of(&path)?;
+        // Writing would go to where the link leads, to nvcc for instance.
+        if path.is_symlink() {
+            fs::remove_file(&path).map_err(|error| Failure::io("remove", &path, &error))?;
+        }
         atomic::write(&path, bytes)?;
         self.made.insert(place.to_owned());
         Ok(())

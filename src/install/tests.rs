@@ -176,6 +176,11 @@ fn the_proof_is_part_of_it() {
     assert!(machine.is_clean());
     let log = fs::read_to_string(machine.home.cache().join("13.0.3-proof.log")).unwrap();
     assert!(log.contains("release 12.4"), "{log}");
+    // Whatever was wrong with it, the next try loads nothing again.
+    assert_eq!(names(&look::downloads(&machine.home)).len(), CLOSURE.len());
+    machine.run(&Order { verify: true, ..order("13.0") }).unwrap_err();
+    let nvcc = "/files/nvidia_cuda_nvcc-13.0.88-py3-none-any.whl";
+    assert_eq!(machine.index.server.count(nvcc), 1);
 }
 
 #[test]

@@ -1,26 +1,44 @@
 //! The body of an answer: read with a limit, its end told apart from a cut.
 
+use super::NetSettings;
 use super::client::{Tail, text};
 use super::error::{self, Error};
 use reqwest::blocking::Response;
 use reqwest::header::{self, HeaderMap};
 use std::io::{self, Read};
-use std::time::Duration;
+use std::time::{Duration, Instant};
+
+/// The least that has to come: a server that sends a byte now and then is never silent, and never done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pace {
+    /// So many bytes.
+    pub bytes: u64,
+    /// In each stretch of time as long as this.
+    pub within: Duration,
+}
+
+impl Default for Pace {
+    fn default() -> Self {
+        Self { bytes: 60_000, within: Duration::from_secs(60) }
+    }
+}
 
 /// A body that is being read.
 pub(super) struct Body<'a> {
     response: Response,
     url: &'a str,
-    stall: Duration,
+    settings: &'a NetSettings,
     got: u64,
     wanted: Option<u64>,
+    /// When the stretch began in which the pace is measured, and how many bytes had come by then.
+    stretch: (Instant, u64),
 }
 
 impl<'a> Body<'a> {
     /// The body of `response`, asked for at `url`.
-    pub fn new(response: Response, url: &'a str, stall: Duration) -> Self {
+    pub fn new(response: Response, url: &'a str, settings: &'a NetSettings) -> Self {
         let wanted = response.content_length();
-        Self { response, url, stall, got: 0, wanted }
+        Self { response, url, settings, got: 0, wanted, stretch: (Instant::now(), 0) }
     }
 
     /// Reads some bytes; 0 is the end.
@@ -29,12 +47,27 @@ impl<'a> Body<'a> {
             match self.response.read(buffer) {
                 Ok(count) => {
                     self.got += count as u64;
-                    return Ok(count);
+                    return self.fast_enough().map(|()| count);
                 }
                 Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
                 Err(e) => return Err(self.failed(&e)),
             }
         }
+    }
+
+    fn fast_enough(&mut self) -> Result<(), Error> {
+        let Pace { bytes, within } = self.settings.pace;
+        let (start, had) = self.stretch;
+        if start.elapsed() < within {
+            return Ok(());
+        }
+        let got = self.got - had;
+        self.stretch = (Instant::now(), self.got);
+        // The last bytes of a file may be few.
+        if got >= bytes || self.wanted == Some(self.got) {
+            return Ok(());
+        }
+        Err(Error::Slow { url: error::shown(self.url), got, seconds: start.elapsed().as_secs() })
     }
 
     /// All of it, if that is at most `limit` bytes.
@@ -86,7 +119,7 @@ impl<'a> Body<'a> {
             .and_then(|e| e.downcast_ref::<reqwest::Error>())
             .is_some_and(reqwest::Error::is_timeout);
         if timed_out || error.kind() == io::ErrorKind::TimedOut {
-            return Error::Stalled { url, seconds: self.stall.as_secs() };
+            return Error::Stalled { url, seconds: self.settings.stall_timeout.as_secs() };
         }
         let why = error.get_ref().map_or_else(|| crate::failure::plain_io(error), |e| error::deepest(e));
         Error::Cut { url, got: self.got, wanted: self.wanted, why }

@@ -88,7 +88,7 @@ impl Client {
             let content_type = text(response.headers(), &header::CONTENT_TYPE);
             let address = response.url().to_string();
             let packed = text(response.headers(), &header::CONTENT_ENCODING);
-            let body = Body::new(response, url, self.settings.stall_timeout).whole(limit)?;
+            let body = Body::new(response, url, &self.settings).whole(limit)?;
             Ok(Document { body: body::unpacked(url, body, packed, limit)?, content_type, url: address })
         })
     }
@@ -101,7 +101,7 @@ impl Client {
             body::plain(url, response.headers())?;
             let range = content_range(response.headers());
             let partial = response.status() == StatusCode::PARTIAL_CONTENT;
-            let body = Body::new(response, url, self.settings.stall_timeout);
+            let body = Body::new(response, url, &self.settings);
             match range {
                 Some(Range { start, total: Some(total) }) if partial => {
                     let tail = body.whole(bytes)?;
@@ -136,7 +136,7 @@ impl Client {
                 url: error::shown(url),
                 why: "it starts with neither http:// nor https://".into(),
             }),
-            Err(why) => Err(Error::Address { url: url.to_owned(), why: why.to_string() }),
+            Err(why) => Err(Error::Address { url: error::shown(url), why: why.to_string() }),
         }
     }
 

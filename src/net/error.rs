@@ -90,6 +90,16 @@ pub enum Error {
         /// How long was waited.
         seconds: u64,
     },
+    /// The server sends next to nothing.
+    #[error("could not load {url}: too slow, {got} bytes came in {seconds} s")]
+    Slow {
+        /// The address.
+        url: String,
+        /// Bytes that came.
+        got: u64,
+        /// In how long.
+        seconds: u64,
+    },
     /// A file of another length than the plan says.
     #[error("{url} has {got} bytes and should have {wanted}")]
     Size {
@@ -155,7 +165,7 @@ impl Error {
             Self::Html { .. } => {
                 Some("open any web page in a browser on this network, log in, then run the command again")
             }
-            Self::Cut { .. } | Self::Stalled { .. } => {
+            Self::Cut { .. } | Self::Stalled { .. } | Self::Slow { .. } => {
                 Some("run the same command again: it goes on where it stopped")
             }
             _ => None,
@@ -170,13 +180,26 @@ impl Error {
 
 /// An address without what must not be shown: user, password, query (signed addresses carry their key there).
 pub fn shown(url: &str) -> String {
-    let Ok(mut parsed) = reqwest::Url::parse(url) else { return url.to_owned() };
+    // `me:password@host` is read as an address of the kind `me`, with nothing to take out.
+    let Some(mut parsed) = reqwest::Url::parse(url).ok().filter(reqwest::Url::has_host) else {
+        return shown_text(url);
+    };
     // Both fail only for addresses that cannot have a user at all.
     let _ = parsed.set_username("");
     let _ = parsed.set_password(None);
     parsed.set_query(None);
     parsed.set_fragment(None);
     parsed.to_string()
+}
+
+/// The same for a text that is no address, where a password may hold anything: all up to the last `@` goes.
+fn shown_text(text: &str) -> String {
+    let (scheme, rest) = match text.split_once("://") {
+        Some((scheme, rest)) if !scheme.contains(['@', ':']) => (format!("{scheme}://"), rest),
+        _ => (String::new(), text),
+    };
+    let host = rest.rsplit('@').next().unwrap_or_default();
+    format!("{scheme}{}", host.split(['?', '#']).next().unwrap_or_default())
 }
 
 /// A failed request in our words. `waited` is the stall timeout, which the library does not keep.
@@ -290,6 +313,15 @@ mod tests {
         );
         assert_eq!(shown("https://me@pypi.corp:8443/x"), "https://pypi.corp:8443/x");
         assert_eq!(shown("no address"), "no address");
+        for (text, plain) in [
+            ("http://me:secret@[bad/simple", "http://[bad/simple"),
+            ("http://me:sec#re?t@host:x/simple", "http://host:x/simple"),
+            ("me:secret@host/simple?sig=abc", "host/simple"),
+            ("me:http://secret@host/simple", "host/simple"),
+            ("http://[bad?sig=abc", "http://[bad"),
+        ] {
+            assert_eq!(shown(text), plain);
+        }
     }
 
     #[test]

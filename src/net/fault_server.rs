@@ -19,6 +19,8 @@ pub enum Answer {
     Drop,
     /// This many bytes, then silence until the client leaves.
     Stall(usize),
+    /// One byte after another, for ever.
+    Trickle,
     /// A `Content-Length` that is off by this much.
     Length(i64),
     /// The whole file, whatever range was asked for.
@@ -207,6 +209,7 @@ fn send(
         write!(stream, "HTTP/1.1 200 OK\r\n")?;
     }
     let claimed = match answer {
+        Answer::Trickle => 1 << 30,
         Answer::Length(off) => usize::try_from(i64::try_from(rest.len()).unwrap() + off).unwrap(),
         _ => rest.len(),
     };
@@ -224,6 +227,13 @@ fn send(
             stream.write_all(&rest[..*count])?;
             // Closing with SO_LINGER 0 is what makes the kernel send a reset.
             rustix::net::sockopt::set_socket_linger(&stream, Some(Duration::ZERO))?;
+            Ok(())
+        }
+        Answer::Trickle => {
+            for byte in rest.iter().cycle() {
+                stream.write_all(&[*byte])?;
+                std::thread::sleep(Duration::from_millis(1));
+            }
             Ok(())
         }
         Answer::Stall(count) => {

@@ -87,7 +87,7 @@ impl Client {
             return Ok(None);
         }
         let Some((response, total)) = self.open(wanted, part)? else { return Ok(None) };
-        let mut body = Body::new(response, &wanted.url, self.settings.stall_timeout);
+        let mut body = Body::new(response, &wanted.url, &self.settings);
         let mut buffer = part::buffer();
         loop {
             if seen(part.length()).is_break() {
@@ -123,7 +123,8 @@ impl Client {
 
     /// Asks for the missing bytes and prepares the part for what the server gives instead. `None`: nothing is missing.
     fn open(&self, wanted: &Wanted, part: &mut Part) -> Result<Option<(Response, Option<u64>)>, Error> {
-        let validator = part.origin().validator.clone().filter(|_| part.origin().url == wanted.url);
+        let validator =
+            part.origin().validator.clone().filter(|_| part.origin().url == error::shown(&wanted.url));
         let resumable = part.length() > 0 && (validator.is_some() || wanted.sha256.is_some());
         let mut request = self.request(&wanted.url)?;
         if resumable {
@@ -188,7 +189,7 @@ impl Wanted {
 fn origin(url: &str, response: &Response) -> Origin {
     let etag = text(response.headers(), &header::ETAG).filter(|etag| etag.starts_with('"'));
     let validator = etag.or_else(|| text(response.headers(), &header::LAST_MODIFIED));
-    Origin { url: url.to_owned(), validator }
+    Origin { url: error::shown(url), validator }
 }
 
 fn cut(wanted: &Wanted, got: u64, size: u64) -> Error {

@@ -14,9 +14,11 @@ pub mod fault_server;
 #[cfg(test)]
 mod tests;
 
+use crate::failure::{Exit, Failure};
 use std::path::PathBuf;
 use std::time::Duration;
 
+pub use body::Pace;
 pub use client::Client;
 pub use error::{Error, shown};
 pub use fetch::Wanted;
@@ -29,6 +31,8 @@ pub struct NetSettings {
     pub connect_timeout: Duration,
     /// How long a server may be silent, before its answer or within it.
     pub stall_timeout: Duration,
+    /// What is too slow to be waited for.
+    pub pace: Pace,
     /// What is tried again, how often, and after how long.
     pub patience: Patience,
     /// Files loaded at once.
@@ -47,6 +51,7 @@ impl Default for NetSettings {
         Self {
             connect_timeout: Duration::from_secs(10),
             stall_timeout: Duration::from_secs(30),
+            pace: Pace::default(),
             patience: Patience::default(),
             streams: 8,
             ca_files: Vec::new(),
@@ -56,15 +61,24 @@ impl Default for NetSettings {
     }
 }
 
-/// The proxy variables among those that `var` knows, for [`NetSettings::proxies`]; passwords are left out.
-pub fn proxies<'a>(var: impl Fn(&str) -> Option<&'a str>) -> Vec<String> {
-    let setting = |name: &str| {
-        let value = var(name)?;
+/// The proxy variables among those that `var` knows, for [`NetSettings::proxies`]; passwords are left out. One that is no
+/// address of a proxy is an error: the HTTP library would pass it over, and go out directly where that is not wanted.
+pub fn proxies<'a>(var: impl Fn(&str) -> Option<&'a str>) -> Result<Vec<String>, Failure> {
+    let mut found = Vec::new();
+    for name in ["https_proxy", "HTTPS_PROXY", "http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"] {
+        let Some(value) = var(name).filter(|value| !value.is_empty()) else { continue };
         let address = if value.contains("://") { value.to_owned() } else { format!("http://{value}") };
-        Some(format!("{name}={}", shown(&address)))
-    };
-    ["https_proxy", "HTTPS_PROXY", "http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"]
-        .iter()
-        .filter_map(|name| setting(name))
-        .collect()
+        if !is_proxy(&address) {
+            let message = format!("{name} names {}, which is no address of a proxy", shown(value));
+            return Err(Failure::new(Exit::Usage, message).hint(format!("export {name}=http://HOST:PORT")));
+        }
+        found.push(format!("{name}={}", shown(&address)));
+    }
+    Ok(found)
+}
+
+fn is_proxy(address: &str) -> bool {
+    let schemes = ["http", "https", "socks4", "socks4a", "socks5", "socks5h"];
+    let fits = |url: reqwest::Url| url.has_host() && schemes.contains(&url.scheme());
+    address.bytes().all(|b| b.is_ascii_graphic()) && reqwest::Url::parse(address).is_ok_and(fits)
 }

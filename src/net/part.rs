@@ -16,7 +16,7 @@ const BUFFER: usize = 256 << 10;
 /// What the server said about the file when its first byte was sent.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Origin {
-    /// The address.
+    /// The address, without what is nobody else's to know: the file is readable by all.
     pub url: String,
     /// A strong `ETag`, else `Last-Modified`: what `If-Range` may carry.
     pub validator: Option<String>,

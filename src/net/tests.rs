@@ -3,7 +3,8 @@
 mod documents;
 
 use super::fault_server::{Answer, FaultServer};
-use super::{Client, Error, NetSettings, Patience, Wanted};
+use super::{Client, Error, NetSettings, Pace, Patience, Wanted};
+use crate::failure::Exit;
 use sha2::{Digest, Sha256};
 use std::cell::RefCell;
 use std::fmt::Write;
@@ -243,7 +244,7 @@ fn wrong_bytes_are_tried_once_more_and_then_named() {
     let b = Bench::new();
     b.server.next("/f.whl", &[Answer::Wrong, Answer::Wrong]);
     let failure = b.fetch(&b.wanted()).unwrap_err().into_failure();
-    assert_eq!(failure.exit, crate::failure::Exit::BadBytes);
+    assert_eq!(failure.exit, Exit::BadBytes);
     let wrong: Vec<u8> = b.data.iter().map(|byte| byte ^ 1).collect();
     for word in [b.server.url("/f.whl"), hash(&b.data), hash(&wrong)] {
         assert!(failure.message.contains(&word), "{}", failure.message);
@@ -343,4 +344,39 @@ fn the_watcher_can_stop_it_and_the_part_stays() {
     b.fetch(&b.wanted()).unwrap();
     b.arrived();
     assert!(b.ranges()[1].is_some());
+}
+
+#[test]
+fn no_password_is_written_beside_a_part() {
+    let b = Bench::new();
+    let mut wanted = b.wanted();
+    wanted.url = wanted.url.replace("http://", "http://me:secret@") + "?key=secret";
+    b.server.file("/f.whl?key=secret", &b.data);
+    b.server.next("/f.whl?key=secret", &vec![Answer::Cut(1000); 3]);
+    assert!(matches!(b.fetch(&wanted), Err(Error::Cut { .. })));
+    let origin = std::fs::read_to_string(b.dir.path().join("f.whl.part.json")).unwrap();
+    assert!(!origin.contains("secret") && origin.contains("v1"), "{origin}");
+    // And it is still known as a part of the same file.
+    b.fetch(&wanted).unwrap();
+    b.arrived();
+    let last = b.server.seen("/f.whl?key=secret").pop().unwrap();
+    assert!(last.range.is_some() && last.if_range.as_deref() == Some("\"v1\""), "{last:?}");
+}
+
+#[test]
+fn a_trickle_is_not_waited_for() {
+    let mut b = Bench::new();
+    let pace = Pace { bytes: 100_000, within: Duration::from_millis(50) };
+    b.client = Client::new(&NetSettings { pace, ..quick() }).unwrap();
+    b.server.next("/f.whl", &[Answer::Trickle, Answer::Trickle]);
+    let document = b.client.get(&b.server.url("/f.whl"), None, u64::MAX).unwrap_err();
+    assert!(matches!(document, Error::Slow { .. }), "{document:?}");
+    let wanted = Wanted { size: Some(1 << 30), ..b.wanted() };
+    let file = b.fetch(&wanted).unwrap_err();
+    assert!(matches!(file, Error::Slow { got: 1.., .. }), "{file:?}");
+    assert!(file.to_string().contains("/f.whl: too slow, "), "{file}");
+    assert_eq!(file.into_failure().exit, Exit::Network);
+    // Once each: the next try would take as long. What came is kept.
+    assert_eq!(b.server.count("/f.whl"), 2);
+    assert!(b.left().contains(&"f.whl.part".to_owned()));
 }

@@ -46,12 +46,15 @@ impl Place {
     }
 }
 
-/// An address without user name, password and query. A password with a slash in it is no proper address, but it is a
-/// password: everything up to the last `@` goes.
+/// An address without user name, password and query. A password with a slash, a hash or a question mark in it makes no
+/// proper address, but it is a password: everything up to the last `@` goes.
 fn shown(url: &str) -> String {
-    let plain = url.split(['?', '#']).next().unwrap_or(url);
-    let Some((scheme, rest)) = plain.split_once("://") else { return plain.to_owned() };
-    format!("{scheme}://{}", rest.rsplit('@').next().unwrap_or(rest))
+    let (scheme, rest) = match url.split_once("://") {
+        Some((scheme, rest)) if !scheme.contains(['@', ':']) => (format!("{scheme}://"), rest),
+        _ => (String::new(), url),
+    };
+    let host = rest.rsplit('@').next().unwrap_or_default();
+    format!("{scheme}{}", host.split(['?', '#']).next().unwrap_or_default())
 }
 
 /// What one place says about indexes.

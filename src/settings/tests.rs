@@ -93,8 +93,13 @@ fn passwords_are_not_shown() {
     let place = super::place("https://me:secret@index.example:8443/simple/", "v").unwrap();
     assert_eq!(place.shown(), "https://index.example:8443/simple");
     let root = tempfile::tempdir().unwrap();
-    let refusal = indexes(&host(root.path(), &[("PIP_INDEX_URL", "ftp://me:secret@x/simple")])).unwrap_err();
-    assert!(refusal.message.contains("PIP_INDEX_URL") && !refusal.message.contains("secret"), "{refusal}");
+    for bad in ["ftp://me:secret@x/simple", "me:secret@x/simple", "ftp://me:#secret@x", "me:?://secret@x"] {
+        let refusal = indexes(&host(root.path(), &[("PIP_INDEX_URL", bad)])).unwrap_err();
+        assert!(
+            refusal.message.contains("PIP_INDEX_URL") && !refusal.message.contains("secret"),
+            "{refusal}"
+        );
+    }
 }
 
 #[test]

@@ -29,7 +29,7 @@ pub fn reach(host: &Host, home: &Path) -> Result<Reach, Failure> {
         stall_timeout: seconds(config.network.stall_timeout, usual.stall_timeout),
         streams: config.network.streams.filter(|s| *s > 0).unwrap_or(usual.streams),
         ca_files: indexes.certificates.clone(),
-        proxies: net::proxies(|name| host.text(name)),
+        proxies: net::proxies(|name| host.text(name))?,
         offline: config.network.offline,
         ..usual
     };

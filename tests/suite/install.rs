@@ -251,3 +251,39 @@ fn no_network_is_exit_4_and_changes_nothing() {
     assert!(!err.contains("secret"), "{err}");
     assert!(!Path::new(&place.home()).join(".cudaup").exists());
 }
+
+#[test]
+fn ctrl_c_during_the_proof_ends_the_compiler_and_keeps_what_was_loaded() {
+    use std::os::unix::process::CommandExt;
+    let root = TempDir::new().unwrap();
+    let fifo = root.path().join("alive");
+    assert!(Command::new("mkfifo").arg(&fifo).status().unwrap().success());
+    // It holds the FIFO open, as does the child that it waits for.
+    let nvcc = format!("#!/bin/sh\nexec 3>'{}'\nsh -c 'sleep 100; :' &\nwait\n", fifo.display());
+    let mut index = FakeIndex::new();
+    index.toolkit("13.0.3.0", CLOSURE);
+    for (project, version) in CLOSURE.iter().skip(1) {
+        index.part(project, version);
+    }
+    let member = [("nvidia/cu13/bin/nvcc", nvcc.as_bytes(), 0o744)];
+    index.add("nvidia-cuda-nvcc", "nvidia_cuda_nvcc-13.0.88-py3-none-any.whl", &wheel(&member));
+    index.publish(Form::Json);
+    let place = Place::new(index);
+    let mut command = place.cudaup(&["install", "13.0", "--profile", "minimal"]);
+    let mut child = command.process_group(0).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    // Opens once the compiler has opened it for writing.
+    let mut alive = fs::File::open(&fifo).unwrap();
+    let group = rustix::process::Pid::from_child(&child);
+    rustix::process::kill_process_group(group, rustix::process::Signal::INT).unwrap();
+    assert!(!child.wait().unwrap().success());
+    let start = Instant::now();
+    assert_eq!(std::io::Read::read(&mut alive, &mut [0]).unwrap(), 0);
+    assert!(start.elapsed() < Duration::from_secs(90), "it ended by itself");
+    let asked = |path: &str| place.index.server.count(path);
+    let nvcc = "/files/nvidia_cuda_nvcc-13.0.88-py3-none-any.whl";
+    assert_eq!((place.count("cache/downloads"), asked(nvcc)), (CLOSURE.len(), 1));
+    let output = run(&mut place.install());
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    assert_eq!(asked(nvcc), 1);
+    assert_eq!((place.count("staging"), place.count("cache/downloads")), (0, 0));
+}

@@ -6,19 +6,16 @@ use super::{Job, plain_name};
 use crate::disk::lock::Lock;
 use crate::failure::Failure;
 use crate::net::{Client, Wanted};
+use crate::source::plan::Part;
 use crate::ui::progress::Progress;
 use std::fs::File;
 use std::ops::{ControlFlow, Range};
-use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// How long another process may take for a file that this one needs as well.
 const WAIT: Duration = Duration::from_secs(1800);
-
-/// What took no longer than this is as quickly loaded again.
-const QUICK: Duration = Duration::from_secs(5);
 
 /// How long a further stream waits for its turn.
 const STEP: Duration = Duration::from_millis(50);
@@ -39,15 +36,6 @@ struct Load {
     size: u64,
     wanted: Wanted,
     path: PathBuf,
-    quick: AtomicBool,
-}
-
-impl Load {
-    fn lock(&self) -> PathBuf {
-        let mut name = self.path.clone().into_os_string();
-        name.push(".lock");
-        PathBuf::from(name)
-    }
 }
 
 impl Loads {
@@ -62,8 +50,7 @@ impl Loads {
                 sha256: Some(p.sha256.clone()).filter(|hash| !hash.is_empty()),
             };
             let path = job.downloads.join(plain_name(p)?);
-            let quick = AtomicBool::new(false);
-            loads.push(Load { part, name: p.name.clone(), size: p.size, wanted, path, quick });
+            loads.push(Load { part, name: p.name.clone(), size: p.size, wanted, path });
         }
         loads.sort_by_key(|load| std::cmp::Reverse(load.size));
         let left = Mutex::new(0..loads.len());
@@ -94,12 +81,8 @@ impl Loads {
             if queue.stopped() {
                 return;
             }
-            let start = Instant::now();
             match fetch(load, client, queue, progress) {
-                Ok(file) => {
-                    load.quick.store(start.elapsed() < QUICK, Ordering::Relaxed);
-                    queue.arrived(load.part, file);
-                }
+                Ok(file) => queue.arrived(load.part, file),
                 Err(failure) => return queue.fail(failure),
             }
         }
@@ -116,27 +99,12 @@ impl Loads {
     fn none_left(&self) -> bool {
         self.left.lock().unwrap_or_else(PoisonError::into_inner).is_empty()
     }
-
-    /// Whether the archive of a part was loaded in next to no time.
-    pub fn quick(&self, part: usize) -> bool {
-        self.loads.iter().any(|load| load.part == part && load.quick.load(Ordering::Relaxed))
-    }
-
-    /// Removes the archive of a part, unless another process is just about to use it.
-    pub fn remove(&self, part: usize) {
-        for load in self.loads.iter().filter(|load| load.part == part) {
-            if let Some(_unused) = Lock::try_acquire(&load.lock()) {
-                // An archive too many is no failure of an install.
-                let _ = std::fs::remove_file(&load.path);
-            }
-        }
-    }
 }
 
 /// Loads one file under its lock, so that processes that need the same one fetch it once.
 fn fetch(load: &Load, client: &Client, queue: &Queue, progress: &Progress) -> Result<File, Failure> {
     let say = |line: &str| progress.say(line);
-    let _lock = Lock::acquire_while(&load.lock(), &load.name, WAIT, &say, &|| !queue.stopped())?;
+    let _lock = Lock::acquire_while(&lock(&load.path), &load.name, WAIT, &say, &|| !queue.stopped())?;
     let bar = progress.file(&load.name, load.size);
     let seen = |bytes| {
         if queue.stopped() {
@@ -149,4 +117,20 @@ fn fetch(load: &Load, client: &Client, queue: &Queue, progress: &Progress) -> Re
     let file = File::open(&load.path).map_err(|e| Failure::io("open", &load.path, &e))?;
     bar.loaded();
     Ok(file)
+}
+
+fn lock(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".lock");
+    PathBuf::from(name)
+}
+
+/// Removes the archives of these parts, except those that another process is just about to use.
+pub fn forget(parts: &[Part], downloads: &Path) {
+    for path in parts.iter().filter_map(|part| Some(downloads.join(plain_name(part).ok()?))) {
+        if let Some(_unused) = Lock::try_acquire(&lock(&path)) {
+            // An archive too many is no failure of an install.
+            let _ = std::fs::remove_file(&path);
+        }
+    }
 }

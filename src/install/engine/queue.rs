@@ -4,7 +4,7 @@ use crate::archive::zip::Zip;
 use crate::failure::Failure;
 use std::collections::BinaryHeap;
 use std::fs::File;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 /// A piece of work for one thread.
@@ -19,22 +19,12 @@ pub enum Work {
     /// Some members of an archive.
     Members {
         /// The archive.
-        archive: Arc<Archive>,
+        archive: Arc<Zip>,
         /// Which.
         members: Vec<usize>,
         /// Their bytes, unpacked.
         bytes: u64,
     },
-}
-
-/// An archive that is being unpacked.
-pub struct Archive {
-    /// The place of its part in the job.
-    pub part: usize,
-    /// What is in it.
-    pub zip: Zip,
-    /// Pieces that are not unpacked yet.
-    pub left: AtomicUsize,
 }
 
 impl Work {
@@ -76,8 +66,6 @@ pub struct Queue {
 
 struct State {
     work: BinaryHeap<Work>,
-    /// Archives that have not arrived yet.
-    expected: usize,
     /// Archives that have not been split up yet.
     unopened: usize,
     /// Unpackers that have nothing to do.
@@ -89,7 +77,7 @@ impl Queue {
     /// A queue that ends after so many archives.
     pub fn new(archives: usize) -> Self {
         let (work, failure) = Default::default();
-        let state = State { work, expected: archives, unopened: archives, idle: 0, failure };
+        let state = State { work, unopened: archives, idle: 0, failure };
         let (changed, stopped) = Default::default();
         Self { state: Mutex::new(state), changed, stopped }
     }
@@ -98,7 +86,6 @@ impl Queue {
     pub fn arrived(&self, part: usize, file: File) {
         let mut state = self.state();
         state.work.push(Work::Open { part, file });
-        state.expected -= 1;
         self.changed.notify_one();
     }
 
@@ -114,11 +101,6 @@ impl Queue {
     pub fn starving(&self) -> bool {
         let state = self.state();
         state.idle > 0 && state.work.is_empty()
-    }
-
-    /// Whether nothing is to be loaded any more.
-    pub fn all_arrived(&self) -> bool {
-        self.state().expected == 0
     }
 
     /// The first failure stops everything; those after it are its consequences.

@@ -1,7 +1,7 @@
 //! The engine on real sockets, threads and files: what arrives, what stays after a failure, and how often each file was
 //! asked for.
 
-use super::{Job, Unpacked, run};
+use super::{Job, Unpacked, forget, run};
 use crate::failure::{Exit, Failure};
 use crate::net::fault_server::{Answer, FaultServer};
 use crate::net::{Client, NetSettings, Patience};
@@ -99,11 +99,11 @@ impl Bench {
         self.dir.path().join("tree")
     }
 
-    fn run_with(&self, keep: bool) -> Result<Vec<Unpacked>, Failure> {
+    fn run(&self) -> Result<Vec<Unpacked>, Failure> {
         let _ = fs::remove_dir_all(self.tree());
         fs::create_dir(self.tree()).unwrap();
         let downloads = self.dir.path().join("downloads");
-        let job = Job { parts: &self.parts, downloads: &downloads, tree: &self.tree(), keep };
+        let job = Job { parts: &self.parts, downloads: &downloads, tree: &self.tree() };
         run(&job, &self.client, &QUIET)
     }
 
@@ -128,11 +128,11 @@ impl Bench {
 }
 
 #[test]
-fn all_parts_arrive_once_and_nothing_is_left_behind() {
+fn all_parts_arrive_once() {
     let b = Bench::new();
-    let unpacked = b.run_with(false).unwrap();
+    let unpacked = b.run().unwrap();
     b.check_tree();
-    assert_eq!(b.downloads(), [""; 0]);
+    assert_eq!(b.downloads(), ["cccl.whl", "cudart.whl", "nvcc.whl"]);
     assert_eq!(b.counts(), [1, 1, 1]);
     assert_eq!(unpacked.iter().map(|u| u.part).collect::<Vec<_>>(), [0, 1, 2]);
     assert_eq!(unpacked[0].files.len(), 302);
@@ -144,13 +144,18 @@ fn all_parts_arrive_once_and_nothing_is_left_behind() {
 }
 
 #[test]
-fn kept_archives_are_not_loaded_again() {
+fn archives_stay_until_they_are_forgotten() {
     let b = Bench::new();
-    b.run_with(true).unwrap();
-    assert_eq!(b.downloads(), ["cccl.whl", "cudart.whl", "nvcc.whl"]);
-    b.run_with(true).unwrap();
+    b.run().unwrap();
+    b.run().unwrap();
     b.check_tree();
     assert_eq!(b.counts(), [1, 1, 1]);
+    let downloads = b.dir.path().join("downloads");
+    fs::write(downloads.join("of-the-user.whl"), "x").unwrap();
+    let used = Lock::try_acquire(&downloads.join("cccl.whl.lock")).unwrap();
+    forget(&b.parts, &downloads);
+    drop(used);
+    assert_eq!(b.downloads(), ["cccl.whl", "of-the-user.whl"]);
 }
 
 #[test]
@@ -159,16 +164,16 @@ fn after_a_network_failure_the_next_run_goes_on() {
     let size = usize::try_from(b.parts[0].size).unwrap();
     b.server.next("/nvcc.whl", &vec![Answer::Cut(size / 3); 3]);
     b.server.next("/cccl.whl", &vec![Answer::Status(503, ""); 3]);
-    let failure = b.run_with(false).unwrap_err();
+    let failure = b.run().unwrap_err();
     assert_eq!(failure.exit, Exit::Network);
     b.server.next("/nvcc.whl", &[]);
     b.server.next("/cccl.whl", &[]);
     let asked = b.counts();
-    b.run_with(false).unwrap();
+    b.run().unwrap();
     b.check_tree();
     let again = b.server.seen("/nvcc.whl").split_off(asked[0]);
     assert!(again.iter().all(|request| request.range.is_some()), "{again:?}");
-    assert_eq!(b.downloads(), [""; 0]);
+    assert_eq!(b.downloads(), ["cccl.whl", "cudart.whl", "nvcc.whl"]);
 }
 
 #[test]
@@ -176,7 +181,7 @@ fn a_failure_stops_everything_at_once_even_beside_a_silent_server() {
     let b = Bench::new();
     b.server.next("/nvcc.whl", &[Answer::Stall(1000)]);
     b.server.next("/cudart.whl", &[Answer::AbsentAfter("/nvcc.whl")]);
-    let failure = b.run_with(false).unwrap_err();
+    let failure = b.run().unwrap_err();
     assert!(failure.message.contains("cudart.whl: the server answered 404"), "{failure}");
     // A run that waited for the silent server would not have come back today.
     assert_eq!(b.server.seen("/nvcc.whl").len(), 1);
@@ -186,7 +191,7 @@ fn a_failure_stops_everything_at_once_even_beside_a_silent_server() {
 fn wrong_bytes_are_exit_5_and_name_the_file() {
     let b = Bench::new();
     b.server.next("/cudart.whl", &[Answer::Wrong, Answer::Wrong]);
-    let failure = b.run_with(false).unwrap_err();
+    let failure = b.run().unwrap_err();
     assert_eq!(failure.exit, Exit::BadBytes);
     assert!(failure.message.contains("/cudart.whl does not have the sha256"), "{failure}");
 }
@@ -201,7 +206,7 @@ fn hostile_archives_are_exit_5_and_name_the_entry() {
     ] {
         let mut b = Bench::new();
         b.part("evil", &archive(&members));
-        let failure = b.run_with(false).unwrap_err();
+        let failure = b.run().unwrap_err();
         assert_eq!(failure.exit, Exit::BadBytes, "{failure}");
         assert!(failure.message.contains(words), "{failure}");
         assert_eq!(fs::read_dir(b.dir.path()).unwrap().count(), 2);
@@ -213,7 +218,7 @@ fn a_file_name_with_a_path_in_it_is_refused() {
     for name in ["../nvcc.whl", "a/b.whl", "/tmp/x.whl", "", ".."] {
         let mut b = Bench::new();
         b.parts[0].file = name.into();
-        let failure = b.run_with(false).unwrap_err();
+        let failure = b.run().unwrap_err();
         assert_eq!(failure.exit, Exit::BadBytes);
         assert_eq!(b.counts(), [0, 0, 0], "{name}");
     }
@@ -229,7 +234,7 @@ fn two_that_need_the_same_files_load_each_once() {
             scope.spawn(move || {
                 let tree = b.dir.path().join(format!("tree{n}"));
                 fs::create_dir(&tree).unwrap();
-                let job = Job { parts: &b.parts, downloads, tree: &tree, keep: true };
+                let job = Job { parts: &b.parts, downloads, tree: &tree };
                 run(&job, &b.client, &QUIET).unwrap();
                 assert!(tree.join("bin/nvcc").is_file());
             });

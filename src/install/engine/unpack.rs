@@ -1,7 +1,6 @@
 //! The unpacking threads: archives are judged as they arrive and split into pieces that can be unpacked side by side.
 
-use super::load::Loads;
-use super::queue::{Archive, Queue, Work};
+use super::queue::{Queue, Work};
 use super::{Job, Unpacked};
 use crate::archive::Error;
 use crate::archive::guard::{Claims, Kind, Print};
@@ -10,7 +9,6 @@ use crate::archive::zip::{Member, Zip};
 use crate::failure::Failure;
 use crate::ui::progress::Progress;
 use std::fs::File;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// What one thread writes at once; with the archive reader's own buffers all that a thread needs.
@@ -25,15 +23,12 @@ const THREADS: usize = 64;
 /// What the unpacking threads share.
 pub struct Unpackers<'a> {
     job: &'a Job<'a>,
-    loads: &'a Loads,
     target: &'a Target,
     queue: &'a Queue,
     progress: &'a Progress,
     claims: Mutex<Claims>,
     done: Mutex<Vec<Unpacked>>,
     links: Mutex<Vec<(String, String)>>,
-    /// Parts whose archives are of no more use.
-    spent: Mutex<Vec<usize>>,
 }
 
 /// As many as there are cores: unpacking is what takes the time.
@@ -43,15 +38,9 @@ pub fn threads() -> usize {
 
 impl<'a> Unpackers<'a> {
     /// For a job whose archives are being loaded.
-    pub fn new(
-        job: &'a Job<'a>,
-        loads: &'a Loads,
-        target: &'a Target,
-        queue: &'a Queue,
-        progress: &'a Progress,
-    ) -> Self {
-        let (claims, done, links, spent) = Default::default();
-        Self { job, loads, target, queue, progress, claims, done, links, spent }
+    pub fn new(job: &'a Job<'a>, target: &'a Target, queue: &'a Queue, progress: &'a Progress) -> Self {
+        let (claims, done, links) = Default::default();
+        Self { job, target, queue, progress, claims, done, links }
     }
 
     /// Works until there is nothing left to do, or until something failed.
@@ -96,7 +85,7 @@ impl<'a> Unpackers<'a> {
             .to_unpack(ours.iter().filter_map(|index| zip.members().get(*index)).map(|m| m.size).sum());
         self.done.lock().unwrap_or_else(PoisonError::into_inner).push(Unpacked { part, files, bytes });
         let pieces = pieces(zip.members(), &ours);
-        let archive = Arc::new(Archive { part, zip, left: AtomicUsize::new(pieces.len()) });
+        let archive = Arc::new(zip);
         let work = pieces
             .into_iter()
             .map(|(members, bytes)| Work::Members { archive: Arc::clone(&archive), members, bytes })
@@ -120,28 +109,12 @@ impl<'a> Unpackers<'a> {
         Ok(ours)
     }
 
-    fn unpack(&self, archive: &Archive, members: &[usize], buffer: &mut [u8]) -> Result<(), Error> {
+    fn unpack(&self, archive: &Zip, members: &[usize], buffer: &mut [u8]) -> Result<(), Error> {
         let seen = |bytes| {
             self.progress.unpacked(bytes);
             !self.queue.stopped()
         };
-        archive.zip.unpack(members, self.target, buffer, &seen)?;
-        if archive.left.fetch_sub(1, Ordering::AcqRel) == 1 {
-            self.spend(archive.part);
-        }
-        Ok(())
-    }
-
-    /// Removes archives early, once nothing can go wrong with the network any more: what they occupied in memory and on
-    /// the disk then serves the files that are still to be written. One that took long to load is kept until the end.
-    fn spend(&self, part: usize) {
-        let mut spent = self.spent.lock().unwrap_or_else(PoisonError::into_inner);
-        spent.push(part);
-        if !self.job.keep && self.queue.all_arrived() {
-            for part in spent.drain(..).filter(|part| self.loads.quick(*part)) {
-                self.loads.remove(part);
-            }
-        }
+        archive.unpack(members, self.target, buffer, &seen)
     }
 }
 

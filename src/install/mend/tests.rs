@@ -203,3 +203,19 @@ fn a_directory_that_cannot_be_written_is_a_clear_failure() {
     assert!(failure.message.starts_with("could not create "), "{failure}");
     assert!(failure.message.contains("lib/pkgconfig"), "{failure}");
 }
+
+#[test]
+fn nothing_is_written_through_a_link_of_an_archive() {
+    let tree = wheel_tree();
+    symlink("bin/nvcc", tree.path().join("version.json")).unwrap();
+    let stubs = tree.path().join(T).join("lib/stubs");
+    fs::create_dir(&stubs).unwrap();
+    symlink("../../../../bin/new", stubs.join("libcuda.so")).unwrap();
+    let made = mend(tree.path(), &facts(&components())).unwrap();
+    assert!(made.contains(&"version.json".to_owned()), "{made:?}");
+    assert_eq!(fs::read(tree.path().join("bin/nvcc")).unwrap(), b"\x7fELF\x02");
+    for place in [tree.path().join("version.json"), stubs.join("libcuda.so")] {
+        assert!(fs::symlink_metadata(&place).unwrap().is_file(), "{}", place.display());
+    }
+    assert!(!tree.path().join("bin/new").exists());
+}

@@ -1,6 +1,7 @@
 //! Documents, file ends, redirects, and servers that cannot be reached.
 
 use super::Bench;
+use crate::failure::Exit;
 use crate::net::fault_server::{Answer, FaultServer};
 use crate::net::{Client, Error, NetSettings};
 use std::io::{Read, Write};
@@ -90,15 +91,33 @@ fn speaks_plainly() -> String {
 
 #[test]
 fn a_proxy_that_is_set_is_named_without_its_password() {
-    let bare = crate::net::proxies(|name| (name == "ALL_PROXY").then_some("me:secret@host:8080"));
+    let bare = crate::net::proxies(|name| (name == "ALL_PROXY").then_some("me:secret@host:8080")).unwrap();
     assert_eq!(bare, ["ALL_PROXY=http://host:8080/"]);
     let set = |name: &str| (name == "https_proxy").then_some("http://me:secret@127.0.0.1:1");
-    let proxies = crate::net::proxies(set);
+    let proxies = crate::net::proxies(set).unwrap();
     assert_eq!(proxies, ["https_proxy=http://127.0.0.1:1/"]);
     let client = Client::new(&NetSettings { proxies, ..NetSettings::default() }).unwrap();
     let closed = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let refused = client.get(&format!("http://{closed}/x"), None, 100).unwrap_err().to_string();
     assert!(refused.ends_with("connection refused (set here: https_proxy=http://127.0.0.1:1/)"), "{refused}");
+}
+
+#[test]
+fn a_proxy_that_is_none_is_refused_and_not_passed_over() {
+    for (value, shown) in [
+        ("ht tp://me:secret@broken", "ht tp://broken"),
+        ("socks9://me:secret@host:1", "socks9://host:1"),
+        ("http://me:secret@ho st:1", "http://ho st:1"),
+        ("me:secret@host:port", "host:port"),
+        ("http://", "http://"),
+    ] {
+        let failure = crate::net::proxies(|name| (name == "HTTPS_PROXY").then_some(value)).unwrap_err();
+        assert_eq!(failure.exit, Exit::Usage);
+        assert_eq!(failure.message, format!("HTTPS_PROXY names {shown}, which is no address of a proxy"));
+    }
+    for value in ["", "host:3128", "socks5h://host:1080", "https://me:p%40ss@host"] {
+        assert!(crate::net::proxies(|name| (name == "all_proxy").then_some(value)).is_ok(), "{value}");
+    }
 }
 
 #[test]

@@ -1,6 +1,9 @@
 //! The index's older form: a web page of which the links are the files.
 
-use super::{Listed, Metadata, NoList, Page, plain_name, sha256};
+use super::{Listed, MOST_FILES, Metadata, NoList, Page, plain_name, sha256, too_many};
+
+/// An index's links have five; what a tag has beyond so many is passed over.
+const ATTRIBUTES: usize = 32;
 
 /// Reads a page. One without any file is an index only where it says so, since a login page has links too.
 pub fn read(text: &str, mut page: Page) -> Result<Vec<Listed>, NoList> {
@@ -23,6 +26,9 @@ pub fn read(text: &str, mut page: Page) -> Result<Vec<Listed>, NoList> {
             "a" => {
                 let offered = written("data-core-metadata").or_else(|| written("data-dist-info-metadata"));
                 let yanked = written("data-yanked").is_some();
+                if files.len() == MOST_FILES {
+                    return Err(too_many());
+                }
                 files.extend(written("href").and_then(|href| listed(href, offered, yanked, &page)));
             }
             _ => {}
@@ -83,7 +89,9 @@ fn next_tag(text: &str) -> Option<(Tag, &str)> {
             None => ("", after),
             Some(value) => attribute_value(value.trim_start())?,
         };
-        attributes.push((key.to_ascii_lowercase(), plain(value)));
+        if attributes.len() < ATTRIBUTES {
+            attributes.push((key.to_ascii_lowercase(), plain(value)));
+        }
         rest = if key.is_empty() && value.is_empty() { after.get(1..)? } else { after };
     }
 }
@@ -173,6 +181,19 @@ mod tests {
     fn relative_links_begin_at_the_base() {
         let got = files("<base href='https://cdn.example/p/'><a href='a-1.zip'>a</a>");
         assert_eq!(got[0].url, "https://cdn.example/p/a-1.zip");
+    }
+
+    #[test]
+    fn a_tag_without_end_and_a_list_without_end_take_no_memory() {
+        let many = "x ".repeat(100_000);
+        let text = format!("<a href=a-1.zip {many} data-yanked>a</a><a href=b-1.zip>");
+        let (tag, _) = next_tag(&text).unwrap();
+        assert_eq!(tag.attributes.len(), ATTRIBUTES);
+        let got = files(&text);
+        assert_eq!(got.iter().map(|f| f.file.as_str()).collect::<Vec<_>>(), ["a-1.zip", "b-1.zip"]);
+        let most = "<a href=a-1.zip>".repeat(MOST_FILES);
+        assert_eq!(files(&most).len(), MOST_FILES);
+        assert_eq!(read(&format!("{most}<a href=b-1.zip>"), page()), Err(too_many()));
     }
 
     #[test]

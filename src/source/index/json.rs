@@ -1,15 +1,10 @@
 //! The index's JSON form.
 
-use super::{Listed, Metadata, NoList, Page, plain_name, sha256};
+use super::{Listed, MOST_FILES, Metadata, NoList, Page, plain_name, sha256, too_many};
 use serde::Deserialize;
-use std::collections::HashMap;
-
-#[derive(Deserialize)]
-struct Document {
-    files: Vec<File>,
-    #[serde(default)]
-    meta: Meta,
-}
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use std::fmt;
 
 #[derive(Default, Deserialize)]
 struct Meta {
@@ -22,23 +17,30 @@ struct File {
     filename: String,
     url: String,
     #[serde(default)]
-    hashes: HashMap<String, String>,
+    hashes: Hashes,
     size: Option<u64>,
     #[serde(rename = "upload-time")]
     uploaded: Option<String>,
     #[serde(default)]
     yanked: Flag,
     #[serde(rename = "core-metadata")]
-    core_metadata: Option<Offer>,
+    core_metadata: Option<Flag>,
     #[serde(rename = "dist-info-metadata")]
-    dist_info_metadata: Option<Offer>,
+    dist_info_metadata: Option<Flag>,
 }
 
-#[derive(Deserialize)]
-#[serde(untagged)]
+/// The hashes; those of other kinds are not kept.
+#[derive(Default, Deserialize)]
+struct Hashes {
+    sha256: Option<String>,
+}
+
+/// Whether something holds, with a reason or hashes instead of a plain yes. Read by hand: serde's own way to try one form
+/// after the other keeps all of a value, however large.
 enum Flag {
     Plain(bool),
     Reason(String),
+    Hashes(Hashes),
 }
 
 impl Default for Flag {
@@ -47,29 +49,116 @@ impl Default for Flag {
     }
 }
 
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum Offer {
-    Plain(bool),
-    Hashes(HashMap<String, String>),
+impl<'de> Deserialize<'de> for Flag {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(AnyFlag)
+    }
+}
+
+struct AnyFlag;
+
+impl<'de> Visitor<'de> for AnyFlag {
+    type Value = Flag;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("true, false, a reason or hashes")
+    }
+
+    fn visit_bool<E: Error>(self, plain: bool) -> Result<Flag, E> {
+        Ok(Flag::Plain(plain))
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<Flag, E> {
+        Ok(Flag::default())
+    }
+
+    fn visit_str<E: Error>(self, reason: &str) -> Result<Flag, E> {
+        Ok(Flag::Reason(reason.to_owned()))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Flag, A::Error> {
+        Hashes::deserialize(MapAccessDeserializer::new(map)).map(Flag::Hashes)
+    }
 }
 
 /// Reads a page.
 pub fn read(text: &str, page: &Page) -> Result<Vec<Listed>, NoList> {
-    let read: Document = serde_json::from_str(text).map_err(|e| NoList::Unreadable(e.to_string()))?;
+    let mut json = serde_json::Deserializer::from_str(text);
+    let read = json.deserialize_map(Document(page)).and_then(|read| json.end().map(|()| read));
+    let read = read.map_err(|e| NoList::Unreadable(e.to_string()))?;
     let version = read.meta.version.unwrap_or_else(|| "1.0".into());
     if version.split('.').next() != Some("1") {
         return Err(NoList::Unreadable(format!("its version is {version}, not 1")));
     }
-    Ok(read.files.into_iter().filter_map(|f| listed(f, page)).collect())
+    let files = read.files.ok_or_else(|| NoList::Unreadable("missing field `files`".into()))?;
+    if files.len() > MOST_FILES { Err(too_many()) } else { Ok(files) }
+}
+
+/// The page's object. Its files are taken over one by one: a page that holds many makes no tree of all of them first.
+struct Document<'a>(&'a Page);
+
+#[derive(Default)]
+struct Read {
+    files: Option<Vec<Listed>>,
+    meta: Meta,
+}
+
+impl<'de> Visitor<'de> for Document<'_> {
+    type Value = Read;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object with `files`")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Read, A::Error> {
+        let mut read = Read::default();
+        while let Some(key) = map.next_key::<String>()? {
+            match key.as_str() {
+                "files" if read.files.is_some() => return Err(A::Error::duplicate_field("files")),
+                "files" => read.files = Some(map.next_value_seed(Files(self.0))?),
+                "meta" => read.meta = map.next_value()?,
+                _ => drop(map.next_value::<IgnoredAny>()?),
+            }
+        }
+        Ok(read)
+    }
+}
+
+/// The list of files, of which at most one more than [`MOST_FILES`] is kept.
+struct Files<'a>(&'a Page);
+
+impl<'de> DeserializeSeed<'de> for Files<'_> {
+    type Value = Vec<Listed>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Vec<Listed>, D::Error> {
+        deserializer.deserialize_seq(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Files<'_> {
+    type Value = Vec<Listed>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a list of files")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Vec<Listed>, A::Error> {
+        let mut files = Vec::new();
+        while let Some(file) = list.next_element::<File>()? {
+            if files.len() <= MOST_FILES {
+                files.extend(listed(file, self.0));
+            }
+        }
+        Ok(files)
+    }
 }
 
 fn listed(file: File, page: &Page) -> Option<Listed> {
-    let hash = |hashes: &HashMap<String, String>| hashes.get("sha256").and_then(|h| sha256(h));
+    let hash = |hashes: &Hashes| hashes.sha256.as_deref().and_then(sha256);
     let metadata = match file.core_metadata.or(file.dist_info_metadata) {
-        None | Some(Offer::Plain(false)) => None,
-        Some(Offer::Plain(true)) => Some(Metadata { sha256: None }),
-        Some(Offer::Hashes(hashes)) => Some(Metadata { sha256: hash(&hashes) }),
+        None | Some(Flag::Plain(false) | Flag::Reason(_)) => None,
+        Some(Flag::Plain(true)) => Some(Metadata { sha256: None }),
+        Some(Flag::Hashes(hashes)) => Some(Metadata { sha256: hash(&hashes) }),
     };
     Some(Listed {
         file: plain_name(&file.filename)?,
@@ -80,6 +169,7 @@ fn listed(file: File, page: &Page) -> Option<Listed> {
         yanked: match file.yanked {
             Flag::Plain(yanked) => yanked,
             Flag::Reason(reason) => !reason.is_empty(),
+            Flag::Hashes(_) => true,
         },
         metadata,
     })
@@ -114,6 +204,23 @@ mod tests {
         assert_eq!(files[1].url, "https://index.example/x-2.tar.gz");
         assert_eq!((files[1].sha256.as_ref(), files[1].size, files[1].yanked), (None, None, true));
         assert_eq!(files[1].metadata, Some(Metadata { sha256: None }));
+    }
+
+    #[test]
+    fn a_list_without_end_is_refused() {
+        let page_of = |count: usize| {
+            let file = r#"{"filename": "a", "url": "b"}"#;
+            format!(r#"{{"files": [{}]}}"#, vec![file; count].join(","))
+        };
+        assert_eq!(read(&page_of(MOST_FILES), &page()).map(|f| f.len()), Ok(MOST_FILES));
+        assert_eq!(read(&page_of(MOST_FILES + 2), &page()), Err(too_many()));
+    }
+
+    #[test]
+    fn what_is_no_page_is_refused() {
+        for text in ["{}", "[]", r#"{"files": {}}"#, r#"{"files": []} x"#, r#"{"files": [], "files": []}"#] {
+            assert!(matches!(read(text, &page()), Err(NoList::Unreadable(_))), "{text}");
+        }
     }
 
     #[test]

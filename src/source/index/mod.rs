@@ -9,8 +9,15 @@ use reqwest::Url;
 pub const ACCEPT: &str =
     "application/vnd.pypi.simple.v1+json, application/vnd.pypi.simple.v1+html;q=0.2, text/html;q=0.1";
 
-/// A project's page of more bytes than this is no index page.
-pub const LIMIT: u64 = 32 << 20;
+/// A project's page of more bytes than this is no index page: NVIDIA's largest have less than one million.
+pub const LIMIT: u64 = 8 << 20;
+
+/// More files than this no project has; each takes memory.
+const MOST_FILES: usize = 20_000;
+
+fn too_many() -> NoList {
+    NoList::Unreadable(format!("it lists more than {MOST_FILES} files"))
+}
 
 /// One file of a project.
 #[derive(Clone, Debug, PartialEq, Eq)]
