@@ -29,7 +29,7 @@ _cudaup_hook() {
 _cudaup_hook_below() {
   _cudaup_status=$?
   for _cudaup_at in "${_cudaup_nearer[@]}"; do
-    [[ ! -e $_cudaup_at ]] || break
+    [[ ! -e $_cudaup_at && ! -L $_cudaup_at ]] || break
   done
   # shellcheck disable=SC2015 # whatever of this is not so, _cudaup_look is to look
   [[ $_cudaup_at == "$_cudaup_near" && -f $_cudaup_near && -f $_cudaup_own && -e $_cudaup_root && ! -e $_cudaup_machine ]] && {
@@ -40,11 +40,12 @@ _cudaup_hook_below() {
     _cudaup_look
 }
 
-# Keeps $?, unless the shell would end for it (set -e).
+# Keeps $?, unless the shell would end for it (set -e). A link that leads nowhere is a name that is there: it counts, and
+# the program says what is wrong with it.
 _cudaup_look() {
   [ "${PWD-}" = "$_cudaup_pwd" ] || _cudaup_climb
   for _cudaup_at in "${_cudaup_places[@]}"; do
-    [[ ! -e $_cudaup_at ]] || break
+    [[ ! -e $_cudaup_at && ! -L $_cudaup_at ]] || break
   done
   # Opens nothing that would make it wait, and nothing that cannot be read.
   _cudaup_pin='' _cudaup_default='' _cudaup_other=''

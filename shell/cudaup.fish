@@ -26,12 +26,13 @@ function _cudaup_hook --on-event fish_prompt --on-variable PWD
     or _cudaup_look
 end
 
-# Opens nothing that would make it wait, and nothing that cannot be read.
+# Opens nothing that would make it wait, and nothing that cannot be read. A link that leads nowhere is a name that is
+# there: it counts, and the program says what is wrong with it.
 function _cudaup_look
     test "$PWD" = "$_cudaup_pwd"; or _cudaup_climb
     set -l at
     for at in $_cudaup_places
-        test -e "$at"; and break
+        test -e "$at" -o -L "$at"; and break
     end
     test -f "$at" -a -r "$at"; and read -lzn4096 pin <$at
     test -f "$_cudaup_own" -a -r "$_cudaup_own"; and read -lzn4096 default <$_cudaup_own
@@ -73,7 +74,7 @@ function _cudaup_shorten --argument-names key at
     test -n "$at"; and set files $at
     for file in $_cudaup_places
         test "$file" = "$at"; and break
-        set -a shape -a ! -e $file
+        set -a shape -a ! -e $file -a ! -L $file
     end
     if test -e $_cudaup_own
         set -a files $_cudaup_own

@@ -15,8 +15,9 @@ function _cudaup_hook {
   emulate -L zsh
   local at pin default other
   [[ $PWD == "$_cudaup_pwd" ]] || _cudaup_climb
+  # A link that leads nowhere is a name that is there: it counts, and the program says what is wrong with it.
   for at in $_cudaup_places ''; do
-    [[ ! -e $at ]] || break
+    [[ ! -e $at && ! -L $at ]] || break
   done
   # Opens nothing that would make it wait, and nothing that cannot be read.
   [[ ! -f $at || ! -r $at ]] || read -rk4096 -u3 pin 3<$at

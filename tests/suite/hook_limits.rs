@@ -4,6 +4,7 @@ use crate::sandbox::{Sandbox, variables};
 use crate::shell_driver::Do::*;
 use crate::shell_driver::*;
 use std::fs;
+use std::os::unix::fs::symlink;
 use std::process::Command;
 
 #[test]
@@ -154,5 +155,40 @@ fn fifty_shells_at_once_say_nothing() {
         let output = child.wait_with_output().unwrap();
         assert_eq!(String::from_utf8_lossy(&output.stderr), "");
         assert_eq!(lines(&String::from_utf8_lossy(&output.stdout)), [nvcc(&at, "12.4.1")]);
+    }
+}
+
+/// The nearest name counts, wherever it leads: not the pin of the directory above.
+#[test]
+fn a_pin_that_leads_nowhere_is_no_pin_of_the_parent() {
+    let at = machine();
+    fs::create_dir_all(at.path("home/q/dangling")).unwrap();
+    fs::create_dir_all(at.path("home/q/looping")).unwrap();
+    symlink("nowhere", at.path("home/q/dangling/.cuda-version")).unwrap();
+    symlink(".cuda-version", at.path("home/q/looping/.cuda-version")).unwrap();
+    let new = nvcc(&at, "12.4.1");
+    for shell in shells() {
+        for name in ["dangling", "looping"] {
+            let inside = format!("q/{name}");
+            let steps = [Cd("q"), Prompt, Nvcc, Cd(&inside), Prompt, Show("CUDA_HOME"), Cd("q"), Prompt, Nvcc];
+            let said = try_run(&at, shell, &after_init(steps));
+            assert_eq!(lines(&said.out), [&new, "CUDA_HOME unset", &new], "{shell:?} {name}");
+            assert!(said.err.contains(&format!("{name}/.cuda-version")), "{shell:?}: {}", said.err);
+        }
+        // It comes while the shell stands below the pin.
+        let comes = [
+            Cd("q/sub"),
+            Prompt,
+            Nvcc,
+            Prompt,
+            Line("ln -s nowhere .cuda-version"),
+            Prompt,
+            Show("CUDA_HOME"),
+            Line("rm .cuda-version"),
+            Prompt,
+            Nvcc,
+        ];
+        let said = try_run(&at, shell, &after_init(comes));
+        assert_eq!(lines(&said.out), [&new, "CUDA_HOME unset", &new], "{shell:?}: {}", said.err);
     }
 }
