@@ -133,8 +133,14 @@ _cudaup_settle() {
 # The program, and after it the hook, so that `cudaup use` and `cudaup install` are in force at once. `use --shell`
 # answers with text for this shell.
 function cudaup {
-  local _cudaup_code=0 _cudaup_word _cudaup_verb='' _cudaup_form='' _cudaup_text
+  local _cudaup_code=0 _cudaup_word _cudaup_before='' _cudaup_verb='' _cudaup_form='' _cudaup_text
   for _cudaup_word; do
+    # The value of a global option is no verb.
+    if [[ $_cudaup_before == --color ]]; then
+      _cudaup_before=''
+      continue
+    fi
+    _cudaup_before=$_cudaup_word
     case $_cudaup_word in
       --) break ;;
       -h | --help | -V | --version) _cudaup_form=help ;;

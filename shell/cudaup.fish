@@ -128,7 +128,14 @@ end
 function cudaup
     set -l verb ''
     set -l form ''
+    set -l before ''
     for word in $argv
+        # The value of a global option is no verb.
+        if test "$before" = --color
+            set before ''
+            continue
+        end
+        set before $word
         switch $word
             case --
                 break

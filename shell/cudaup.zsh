@@ -72,8 +72,14 @@ function _cudaup_climb {
 # answers with text for this shell.
 function cudaup {
   emulate -L zsh
-  local _cudaup_code=0 _cudaup_word _cudaup_verb='' _cudaup_form='' _cudaup_text
+  local _cudaup_code=0 _cudaup_word _cudaup_before='' _cudaup_verb='' _cudaup_form='' _cudaup_text
   for _cudaup_word in "$@"; do
+    # The value of a global option is no verb.
+    if [[ $_cudaup_before == --color ]]; then
+      _cudaup_before=''
+      continue
+    fi
+    _cudaup_before=$_cudaup_word
     case $_cudaup_word in
       --) break ;;
       -h|--help|-V|--version) _cudaup_form=help ;;
