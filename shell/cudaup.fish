@@ -27,8 +27,13 @@ function _cudaup_hook --on-event fish_prompt --on-variable PWD
 end
 
 # Opens nothing that would make it wait, and nothing that cannot be read. A link that leads nowhere is a name that is
-# there: it counts, and the program says what is wrong with it.
+# there: it counts, and the program says what is wrong with it. A function that changes the directory may have exported
+# variables of its own (`set -lx PATH`), of which fish gives copies to what it calls: the copies go, since what is set is
+# the shell's own value, to be made from that.
 function _cudaup_look
+    set -el PATH
+    set -el CUDA_HOME
+    set -el CUDAUP_VERSION
     test "$PWD" = "$_cudaup_pwd"; or _cudaup_climb
     set -l at
     for at in $_cudaup_places
@@ -99,6 +104,11 @@ end
 function _cudaup_ask
     # Once it is there again it is asked.
     test -x "$_cudaup_bin"; or return 1
+    # See _cudaup_look: all else that the program may change.
+    for name in LD_LIBRARY_PATH CPATH LIBRARY_PATH PKG_CONFIG_PATH CUDA_PATH CUDA_ROOT CUDAToolkit_ROOT \
+        CUDA_TOOLKIT_ROOT_DIR CUDAHOSTCXX NVCC_CCBIN NVCC_PREPEND_FLAGS CUDAUP_STATE
+        set -el $name
+    end
     set -lx _CUDAUP_TOLD $_cudaup_told
     command $_cudaup_bin hook fish $argv | source
     return 0
