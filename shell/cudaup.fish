@@ -110,7 +110,7 @@ function _cudaup_ask
         set -el $name
     end
     set -lx _CUDAUP_TOLD $_cudaup_told
-    command $_cudaup_bin hook fish $argv | source
+    command $_cudaup_bin hook fish $argv | builtin source
     return 0
 end
 
@@ -163,7 +163,7 @@ function cudaup
     if test "$verb$form" = usetext
         set -l text (command $_cudaup_bin $argv)
         set code $status
-        test $code -eq 0; and string join \n -- $text | source
+        test $code -eq 0; and string join \n -- $text | builtin source
     else
         command $_cudaup_bin $argv
         set code $status

@@ -10,19 +10,19 @@ typeset -g _cudaup_pwd='' _cudaup_asked='' _cudaup_yield='' _cudaup_told="${_cud
 typeset -g _cudaup_same='' _cudaup_root=/ _cudaup_fresh=yes
 typeset -ga _cudaup_places
 
-# zsh itself keeps $? for the other functions.
+# zsh itself keeps $? for the other functions. `builtin` goes before what people give functions or aliases of their own.
 function _cudaup_hook {
   emulate -L zsh
-  local at pin default other
+  builtin local at pin default other
   [[ $PWD == "$_cudaup_pwd" ]] || _cudaup_climb
   # A link that leads nowhere is a name that is there: it counts, and the program says what is wrong with it.
   for at in $_cudaup_places ''; do
     [[ ! -e $at && ! -L $at ]] || break
   done
   # Opens nothing that would make it wait, and nothing that cannot be read.
-  [[ ! -f $at || ! -r $at ]] || read -rk4096 -u3 pin 3<$at
-  [[ ! -f $_cudaup_own || ! -r $_cudaup_own ]] || read -rk4096 -u3 default 3<$_cudaup_own
-  [[ ! -f $_cudaup_machine || ! -r $_cudaup_machine ]] || read -rk4096 -u3 other 3<$_cudaup_machine
+  [[ ! -f $at || ! -r $at ]] || builtin read -rk4096 -u3 pin 3<$at
+  [[ ! -f $_cudaup_own || ! -r $_cudaup_own ]] || builtin read -rk4096 -u3 default 3<$_cudaup_own
+  [[ ! -f $_cudaup_machine || ! -r $_cudaup_machine ]] || builtin read -rk4096 -u3 other 3<$_cudaup_machine
   if [[ "$at;$pin;$default;$other;${CUDAUP_VERSION-};${CUDA_HOME-};$PATH" != "$_cudaup_same" || ! -e $_cudaup_root ]]; then
     _cudaup_change "$at;$pin;$default;$other;${CUDAUP_VERSION-}"
   fi
@@ -49,15 +49,15 @@ function _cudaup_change {
 function _cudaup_ask {
   # Once it is there again it is asked.
   [[ -x $_cudaup_bin ]] || return 1
-  local _cudaup_text
+  builtin local _cudaup_text
   if _cudaup_text=$(_CUDAUP_TOLD=$_cudaup_told $_cudaup_bin hook zsh "$@"); then
-    eval $_cudaup_text || :
+    builtin eval $_cudaup_text || :
   fi
 }
 
 # Sets _cudaup_places: where a pin for this directory can lie, the nearest first.
 function _cudaup_climb {
-  local dir=${PWD%/} end=${CUDAUP_CEILING:--}
+  builtin local dir=${PWD%/} end=${CUDAUP_CEILING:--}
   _cudaup_pwd=$PWD
   _cudaup_places=()
   end=${end%/}
@@ -72,7 +72,7 @@ function _cudaup_climb {
 # answers with text for this shell.
 function cudaup {
   emulate -L zsh
-  local _cudaup_code=0 _cudaup_word _cudaup_before='' _cudaup_verb='' _cudaup_form='' _cudaup_text
+  builtin local _cudaup_code=0 _cudaup_word _cudaup_before='' _cudaup_verb='' _cudaup_form='' _cudaup_text
   for _cudaup_word in "$@"; do
     # The value of a global option is no verb.
     if [[ $_cudaup_before == --color ]]; then
@@ -90,7 +90,7 @@ function cudaup {
   done
   if [[ $_cudaup_verb == use && $_cudaup_form == text ]]; then
     if _cudaup_text=$(_CUDAUP_SHELL=zsh $_cudaup_bin "$@"); then
-      eval $_cudaup_text || :
+      builtin eval $_cudaup_text || :
     else
       _cudaup_code=$?
     fi

@@ -1,6 +1,6 @@
 //! Where the hook must do nothing, or nothing bad: odd files, lost directories, many shells, a prompt like the one before.
 
-use crate::sandbox::{Sandbox, variables};
+use crate::sandbox::{Sandbox, said, variables};
 use crate::shell_driver::Do::*;
 use crate::shell_driver::*;
 use std::fs;
@@ -190,5 +190,43 @@ fn a_pin_that_leads_nowhere_is_no_pin_of_the_parent() {
         ];
         let said = try_run(&at, shell, &after_init(comes));
         assert_eq!(lines(&said.out), [&new, "CUDA_HOME unset", &new], "{shell:?}: {}", said.err);
+    }
+}
+
+/// What people call their own functions and aliases; the hook takes the shell's.
+#[test]
+fn functions_and_aliases_of_the_user_are_not_the_hooks() {
+    let at = machine();
+    let names = ["[", "local", "export", "read", "mapfile", "source", "eval", "test", "cd", "unset", "echo"];
+    let functions: String =
+        names.iter().map(|n| format!("function {n} {{ builtin printf 'mine\\n'; return 1; }}\n")).collect();
+    let aliases: String = names.iter().map(|n| format!("alias -- '{n}=builtin printf mine'\n")).collect();
+    let wanted = [nvcc(&at, "11.8.0"), nvcc(&at, "12.4.1"), nvcc(&at, "11.8.0"), "unset".to_owned()];
+    for shell in [Shell::Bash, Shell::Zsh].into_iter().filter(|s| has(s.name())) {
+        let [program, option] = shell.bare();
+        let (prompt, options, find) = match shell {
+            Shell::Bash => ("for c in \"${PROMPT_COMMAND[@]}\"; do builtin eval \"$c\"; done", "shopt -s expand_aliases", "type -P nvcc"),
+            _ => ("for f in $precmd_functions; do $f; done", "true", "whence -p nvcc"),
+        };
+        let init = format!("builtin {}\n", shell.init());
+        for theirs in [&functions, &aliases] {
+            for start in [format!("{theirs}{init}"), format!("{init}{theirs}")] {
+                let script = format!(
+                    "{options}\n{start}
+                    builtin cd ~/p; {prompt}; {prompt}; {find}
+                    builtin cd ~/q/sub; {prompt}; {prompt}; {find}
+                    builtin cd ~/none; cudaup --color never -q use --shell 11.8; {prompt}; {find}
+                    builtin unset CUDAUP_VERSION; {prompt}; builtin echo ${{CUDA_HOME-unset}}"
+                );
+                let said = said(command(&at, program).args([option, "-c", &script]).output().unwrap());
+                assert_eq!((lines(&said.out), said.err.as_str()), (wanted.to_vec(), ""), "{shell:?}: {script}");
+            }
+        }
+    }
+    if has("fish") {
+        let theirs = "function source; echo mine; end\nfunction cd; builtin cd $argv; end";
+        let steps = [Line(theirs), Cd("q"), Prompt, Nvcc, Line("cudaup -q use --shell 11.8"), Nvcc];
+        let said = run(&at, Shell::Fish, &after_init(steps));
+        assert_eq!(said, [nvcc(&at, "12.4.1"), nvcc(&at, "11.8.0")]);
     }
 }
