@@ -10,6 +10,7 @@
 _cudaup_own=$_cudaup_home/default _cudaup_machine=$_cudaup_system/etc/cudaup/default
 _cudaup_pwd='' _cudaup_places=('') _cudaup_asked='' _cudaup_yield='' _cudaup_told=${_cudaup_told-}
 _cudaup_near='' _cudaup_near_same='' _cudaup_same='' _cudaup_seen='' _cudaup_root=/ _cudaup_fresh=yes
+_cudaup_there='' _cudaup_refused=''
 
 # At the prompt. This test is the whole cost where the last command succeeded, and a project's own pin and the user's
 # default are as they were; all other cases are _cudaup_look's. bash copies a function's body at each call: what is
@@ -70,8 +71,13 @@ _cudaup_read_machine() {
 # Asks the program, if what its last answer stood on is no longer so: the directory may only be another with the same
 # answer. At the start the answer came with this file.
 _cudaup_change() {
+  if [[ -n $_cudaup_refused ]]; then
+    _cudaup_list
+    builtin [ ":$_cudaup_there" = "$_cudaup_refused" ] || _cudaup_asked='?'
+  fi
   if [[ -n $_cudaup_fresh ]]; then
     _cudaup_fresh=''
+    _cudaup_list
   elif builtin [ "$_cudaup_key" != "$_cudaup_asked" ]; then
     _cudaup_yield=''
     _cudaup_ask || return 0
@@ -87,10 +93,20 @@ _cudaup_change() {
 _cudaup_ask() {
   # Once it is there again it is asked.
   [[ -x $_cudaup_bin ]] || return 1
+  _cudaup_list
   builtin local _cudaup_text
   if _cudaup_text=$(_CUDAUP_TOLD=$_cudaup_told "$_cudaup_bin" hook bash "$@"); then
     builtin eval "$_cudaup_text" || :
   fi
+}
+
+# Which toolkits there are: a refusal stands on that too, and another terminal may install or link what is missing. Only
+# where a refusal was entered does a prompt look.
+_cudaup_list() {
+  # A pattern that fits nothing would be an error.
+  [[ $BASHOPTS != *failglob* ]] || return 0
+  _cudaup_lines=("$_cudaup_home"/toolkits/*/)
+  _cudaup_there=${_cudaup_lines[*]-}
 }
 
 # Sets _cudaup_places: where a pin for this directory can lie, the nearest first, and an empty name after the last.
@@ -109,12 +125,13 @@ _cudaup_climb() {
 
 # Takes what _cudaup_look found, and the variables, as seen.
 _cudaup_settle() {
-  _cudaup_asked=$_cudaup_key _cudaup_seen="${CUDA_HOME-};${PATH-}" _cudaup_root=/ _cudaup_near=''
+  _cudaup_asked=$_cudaup_key _cudaup_seen="${CUDA_HOME-};${PATH-}" _cudaup_root=/ _cudaup_near='' _cudaup_refused=''
   _cudaup_same="$_cudaup_key;$_cudaup_seen"
   # A root that does not exist is not watched.
   if [[ -n ${CUDAUP_STATE-} && -e ${CUDA_HOME-} ]]; then _cudaup_root=$CUDA_HOME; fi
+  if [[ ${CUDAUP_STATE-} == '1;refused;'* ]]; then _cudaup_refused=:$_cudaup_there _cudaup_same=''; fi
   # The short tests serve where a pin counts, it and the default are small, and `==` tells A from a (nocasematch).
-  if [[ $BASHOPTS != *nocasematch* && -z $_cudaup_yield && -r $_cudaup_at && -r $_cudaup_own && ${#_cudaup_pin} -lt 4096 && ${#_cudaup_default} -lt 4096 ]]; then
+  if [[ $BASHOPTS != *nocasematch* && -z $_cudaup_yield$_cudaup_refused && -r $_cudaup_at && -r $_cudaup_own && ${#_cudaup_pin} -lt 4096 && ${#_cudaup_default} -lt 4096 ]]; then
     _cudaup_near=$_cudaup_at
     {
       builtin mapfile -n64 -u3 _cudaup_lines

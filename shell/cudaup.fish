@@ -7,7 +7,7 @@
 
 set -gu _cudaup_own "$_cudaup_home/default"
 set -gu _cudaup_machine "$_cudaup_system/etc/cudaup/default"
-for _cudaup_name in pwd places first second near_same same seen asked yield
+for _cudaup_name in pwd places first second near_same same seen asked yield there refused
     set -gu _cudaup_$_cudaup_name ''
 end
 set -e _cudaup_name
@@ -50,8 +50,13 @@ end
 # Asks the program, if what its last answer stood on is no longer so: the directory may only be another with the same
 # answer. At the start the answer came with this file.
 function _cudaup_change --argument-names key at
+    if test -n "$_cudaup_refused"
+        _cudaup_list
+        test "has:$_cudaup_there" = "$_cudaup_refused"; or set -g _cudaup_asked '?'
+    end
     if test -n "$_cudaup_fresh"
         set -g _cudaup_fresh ''
+        _cudaup_list
     else if test "$key" != "$_cudaup_asked"
         set -g _cudaup_yield ''
         _cudaup_ask; or return 0
@@ -66,6 +71,11 @@ function _cudaup_change --argument-names key at
     # A root that does not exist is not watched.
     set -g _cudaup_root /
     test -n "$CUDAUP_STATE" -a -e "$CUDA_HOME"; and set -g _cudaup_root $CUDA_HOME
+    set -g _cudaup_refused ''
+    if string match -q '1;refused;*' -- "$CUDAUP_STATE"
+        set -g _cudaup_refused "has:$_cudaup_there"
+        set -g _cudaup_same ''
+    end
     _cudaup_shorten $key "$at"
     return 0
 end
@@ -73,7 +83,7 @@ end
 # Sets up the short test of _cudaup_hook: one or two small files that can be read, and nothing where nothing was.
 function _cudaup_shorten --argument-names key at
     set -g _cudaup_shape -n ''
-    test -z "$_cudaup_yield" -a ! -e "$_cudaup_machine"; or return
+    test -z "$_cudaup_yield$_cudaup_refused" -a ! -e "$_cudaup_machine"; or return
     set -l shape -e $_cudaup_root -a ! -e $_cudaup_machine
     set -l files
     test -n "$at"; and set files $at
@@ -104,6 +114,7 @@ end
 function _cudaup_ask
     # Once it is there again it is asked.
     test -x "$_cudaup_bin"; or return 1
+    _cudaup_list
     # See _cudaup_look: all else that the program may change.
     for name in LD_LIBRARY_PATH CPATH LIBRARY_PATH PKG_CONFIG_PATH CUDA_PATH CUDA_ROOT CUDAToolkit_ROOT \
         CUDA_TOOLKIT_ROOT_DIR CUDAHOSTCXX NVCC_CCBIN NVCC_PREPEND_FLAGS CUDAUP_STATE
@@ -112,6 +123,12 @@ function _cudaup_ask
     set -lx _CUDAUP_TOLD $_cudaup_told
     command $_cudaup_bin hook fish $argv | builtin source
     return 0
+end
+
+# Which toolkits there are: a refusal stands on that too, and another terminal may install or link what is missing. Only
+# where a refusal was entered does a prompt look.
+function _cudaup_list
+    set -g _cudaup_there $_cudaup_home/toolkits/*/
 end
 
 # Sets _cudaup_places: where a pin for this directory can lie, the nearest first, and an empty name after the last.

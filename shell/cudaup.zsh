@@ -7,7 +7,7 @@
 
 typeset -g _cudaup_own="$_cudaup_home/default" _cudaup_machine="$_cudaup_system/etc/cudaup/default"
 typeset -g _cudaup_pwd='' _cudaup_asked='' _cudaup_yield='' _cudaup_told="${_cudaup_told-}"
-typeset -g _cudaup_same='' _cudaup_root=/ _cudaup_fresh=yes
+typeset -g _cudaup_same='' _cudaup_seen='' _cudaup_root=/ _cudaup_fresh=yes _cudaup_there='' _cudaup_refused=''
 typeset -ga _cudaup_places
 
 # zsh itself keeps $? for the other functions. `builtin` goes before what people give functions or aliases of their own.
@@ -30,8 +30,17 @@ function _cudaup_hook {
 
 # Asks the program, since what its last answer stood on is no longer so. At the start the answer came with this file.
 function _cudaup_change {
+  if [[ -n $_cudaup_refused ]]; then
+    _cudaup_list
+    if [[ ":$_cudaup_there" != "$_cudaup_refused" ]]; then
+      _cudaup_asked='?'
+    elif [[ $1 == "$_cudaup_asked" && "${CUDA_HOME-};$PATH" == "$_cudaup_seen" ]]; then
+      return 0
+    fi
+  fi
   if [[ -n $_cudaup_fresh ]]; then
     _cudaup_fresh=''
+    _cudaup_list
   elif [[ $1 != "$_cudaup_asked" ]]; then
     _cudaup_yield=''
     _cudaup_ask || return 0
@@ -40,19 +49,32 @@ function _cudaup_change {
   else
     _cudaup_ask --mend || return 0
   fi
-  _cudaup_asked=$1 _cudaup_same="$1;${CUDA_HOME-};$PATH" _cudaup_root=/
+  _cudaup_asked=$1 _cudaup_seen="${CUDA_HOME-};$PATH" _cudaup_root=/ _cudaup_refused=''
+  _cudaup_same="$1;$_cudaup_seen"
   # A root that does not exist is not watched.
   if [[ -n ${CUDAUP_STATE-} && -e ${CUDA_HOME-} ]]; then _cudaup_root=$CUDA_HOME; fi
+  if [[ ${CUDAUP_STATE-} == '1;refused;'* ]]; then _cudaup_refused=:$_cudaup_there _cudaup_same=''; fi
 }
 
 # What is to be evaluated comes on stdout; what is to be read goes straight to stderr.
 function _cudaup_ask {
   # Once it is there again it is asked.
   [[ -x $_cudaup_bin ]] || return 1
+  _cudaup_list
   builtin local _cudaup_text
   if _cudaup_text=$(_CUDAUP_TOLD=$_cudaup_told $_cudaup_bin hook zsh "$@"); then
     builtin eval $_cudaup_text || :
   fi
+}
+
+# Which toolkits there are: a refusal stands on that too, and another terminal may install or link what is missing. Only
+# where a refusal was entered does a prompt look.
+function _cudaup_list {
+  builtin local -a toolkits
+  # For this function alone, as `emulate -L` has it; a qualifier (N) would be no syntax for a file read under `emulate sh`.
+  builtin setopt null_glob
+  toolkits=($_cudaup_home/toolkits/*/)
+  _cudaup_there="$toolkits"
 }
 
 # Sets _cudaup_places: where a pin for this directory can lie, the nearest first.

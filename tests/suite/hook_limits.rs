@@ -230,3 +230,54 @@ fn functions_and_aliases_of_the_user_are_not_the_hooks() {
         assert_eq!(said, [nvcc(&at, "12.4.1"), nvcc(&at, "11.8.0")]);
     }
 }
+
+/// As if from another terminal: by a program that this shell does not run as `cudaup`.
+#[test]
+fn what_another_terminal_installs_ends_a_refusal() {
+    let at = machine();
+    at.write("home/r/.cuda-version", "13.0\n");
+    at.write("home/l/.cuda-version", "l122\n");
+    let elsewhere = at.toolkit("apps/cuda-12.2", "12.2.2");
+    symlink(&elsewhere, at.path("home/elsewhere")).unwrap();
+    for default in [None, Some("12.4\n")] {
+        for shell in shells() {
+            let _ = fs::remove_file(at.home().join("default"));
+            if let Some(text) = default {
+                at.write("home/.cudaup/default", text);
+            }
+            let made = at.managed("13.0.2");
+            fs::rename(&made, at.path("home/parked")).unwrap();
+            let steps = [
+                Cd("r"),
+                Prompt,
+                Prompt,
+                Show("CUDA_HOME"),
+                Line("mkdir ~/.cudaup/toolkits/9.9.9"),
+                Prompt,
+                Show("CUDA_HOME"),
+                Line("mv ~/parked ~/.cudaup/toolkits/13.0.2; rmdir ~/.cudaup/toolkits/9.9.9"),
+                Prompt,
+                Nvcc,
+                Prompt,
+                Nvcc,
+                Cd("l"),
+                Prompt,
+                Prompt,
+                Show("CUDA_HOME"),
+                Line("ln -s nowhere ~/.cudaup/toolkits/l122"),
+                Prompt,
+                Show("CUDA_HOME"),
+                Line("ln -sfn ~/elsewhere ~/.cudaup/toolkits/l122"),
+                Prompt,
+                Nvcc,
+                Line("rm -r ~/.cudaup/toolkits/l122 ~/.cudaup/toolkits/13.0.2"),
+            ];
+            let said = try_run(&at, shell, &after_init(steps));
+            let (new, linked) = (nvcc(&at, "13.0.2"), elsewhere.join("bin/nvcc").display().to_string());
+            let none = "CUDA_HOME unset";
+            assert_eq!(lines(&said.out), [none, none, &new, &new, none, none, &linked], "{shell:?}: {}", said.err);
+            // Once for each list of what is installed.
+            assert_eq!(said.err.matches("r/.cuda-version").count(), 2, "{shell:?}: {}", said.err);
+        }
+    }
+}
