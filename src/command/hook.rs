@@ -35,7 +35,7 @@ pub struct Steps {
 impl Steps {
     /// The steps as text for a shell.
     pub fn render(&self, dialect: &Dialect) -> Vec<u8> {
-        let mut text = dialect.render(&self.changes);
+        let mut text = dialect.render_own(&self.changes);
         if self.yields {
             text.extend_from_slice(&dialect.keep("_cudaup_yield", "1"));
         }

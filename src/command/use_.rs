@@ -169,7 +169,7 @@ fn this_shell(context: &Context, version: &str) -> Result<Outcome, Failure> {
         None => shell::parent::of_parent(&context.host, |_| true)?,
     };
     context.talk.say(&format!("CUDA {version} in this shell only; to end that: {}", unset(dialect)));
-    Ok(Outcome::Bytes(dialect.render(&[("CUDAUP_VERSION".into(), Some(version.into()))])))
+    Ok(Outcome::Bytes(dialect.render_own(&[("CUDAUP_VERSION".into(), Some(version.into()))])))
 }
 
 /// How a shell is told to forget `cudaup use --shell`.
