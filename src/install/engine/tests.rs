@@ -2,6 +2,7 @@
 //! asked for.
 
 use super::{Job, Unpacked, forget, run};
+use crate::disk::lock::Lock;
 use crate::failure::{Exit, Failure};
 use crate::net::fault_server::{Answer, FaultServer};
 use crate::net::{Client, NetSettings, Patience};
