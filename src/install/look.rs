@@ -1,6 +1,6 @@
 //! What an install has to know of the machine before it decides anything.
 
-use crate::disk::space;
+use crate::disk::{space, text};
 use crate::facts::driver;
 use crate::failure::Failure;
 use crate::host::Host;
@@ -42,7 +42,7 @@ pub fn look(host: &Host, home: &Home, roots: &[PathBuf], disk: &dyn Disk, reques
     let receipt = managed.and_then(|t| Receipt::read(&t.root).ok().flatten());
     Facts {
         platform: Platform::here(),
-        recorded: fs::read_to_string(home.path().join(MACHINE_FILE)).ok().map(|t| t.trim().to_owned()),
+        recorded: text::read(&home.path().join(MACHINE_FILE)).ok().map(|t| t.trim().to_owned()),
         present,
         receipt,
         driver: driver::version(host),
