@@ -10,18 +10,19 @@
 _cudaup_own=$_cudaup_home/default _cudaup_machine=$_cudaup_system/etc/cudaup/default
 _cudaup_pwd='' _cudaup_places=('') _cudaup_asked='' _cudaup_yield='' _cudaup_told=${_cudaup_told-}
 _cudaup_near='' _cudaup_near_same='' _cudaup_same='' _cudaup_seen='' _cudaup_root=/ _cudaup_fresh=yes
+_cudaup_there='' _cudaup_refused=''
 
 # At the prompt. This test is the whole cost where the last command succeeded, and a project's own pin and the user's
 # default are as they were; all other cases are _cudaup_look's. bash copies a function's body at each call: what is
-# seldom needed has functions of its own.
+# seldom needed has functions of its own. `builtin` goes before what people give functions or aliases of their own.
 _cudaup_hook() {
   _cudaup_status=$?
   # shellcheck disable=SC2015 # whatever of this is not so, _cudaup_look is to look
   [[ -f $_cudaup_near && -f $_cudaup_own && -e $_cudaup_root && ! -e $_cudaup_machine ]] && {
-    mapfile -n64 -u3 _cudaup_lines
-    mapfile -n64 -u4 -O64 _cudaup_lines
+    builtin mapfile -n64 -u3 _cudaup_lines
+    builtin mapfile -n64 -u4 -O64 _cudaup_lines
   } 3<"$_cudaup_near" 4<"$_cudaup_own" &&
-    [ "$_cudaup_status;${PWD-};${_cudaup_lines[*]-};${CUDAUP_VERSION-};${CUDA_HOME-};${PATH-}" = "$_cudaup_near_same" ] ||
+    [[ "$_cudaup_status;${PWD-};${_cudaup_lines[*]-};${CUDAUP_VERSION-};${CUDA_HOME-};${PATH-}" == "$_cudaup_near_same" ]] ||
     _cudaup_look
 }
 
@@ -29,54 +30,60 @@ _cudaup_hook() {
 _cudaup_hook_below() {
   _cudaup_status=$?
   for _cudaup_at in "${_cudaup_nearer[@]}"; do
-    [[ ! -e $_cudaup_at ]] || break
+    [[ ! -e $_cudaup_at && ! -L $_cudaup_at ]] || break
   done
   # shellcheck disable=SC2015 # whatever of this is not so, _cudaup_look is to look
   [[ $_cudaup_at == "$_cudaup_near" && -f $_cudaup_near && -f $_cudaup_own && -e $_cudaup_root && ! -e $_cudaup_machine ]] && {
-    mapfile -n64 -u3 _cudaup_lines
-    mapfile -n64 -u4 -O64 _cudaup_lines
+    builtin mapfile -n64 -u3 _cudaup_lines
+    builtin mapfile -n64 -u4 -O64 _cudaup_lines
   } 3<"$_cudaup_near" 4<"$_cudaup_own" &&
-    [ "$_cudaup_status;${PWD-};${_cudaup_lines[*]-};${CUDAUP_VERSION-};${CUDA_HOME-};${PATH-}" = "$_cudaup_near_same" ] ||
+    [[ "$_cudaup_status;${PWD-};${_cudaup_lines[*]-};${CUDAUP_VERSION-};${CUDA_HOME-};${PATH-}" == "$_cudaup_near_same" ]] ||
     _cudaup_look
 }
 
-# Keeps $?, unless the shell would end for it (set -e).
+# Keeps $?, unless the shell would end for it (set -e). A link that leads nowhere is a name that is there: it counts, and
+# the program says what is wrong with it.
 _cudaup_look() {
-  [ "${PWD-}" = "$_cudaup_pwd" ] || _cudaup_climb
+  builtin [ "${PWD-}" = "$_cudaup_pwd" ] || _cudaup_climb
   for _cudaup_at in "${_cudaup_places[@]}"; do
-    [[ ! -e $_cudaup_at ]] || break
+    [[ ! -e $_cudaup_at && ! -L $_cudaup_at ]] || break
   done
   # Opens nothing that would make it wait, and nothing that cannot be read.
   _cudaup_pin='' _cudaup_default='' _cudaup_other=''
   if [[ -f $_cudaup_at && -r $_cudaup_at ]]; then
-    read -rN4096 -u3 _cudaup_pin 3<"$_cudaup_at" || :
+    builtin read -rN4096 -u3 _cudaup_pin 3<"$_cudaup_at" || :
   fi
   if [[ -f $_cudaup_own && -r $_cudaup_own ]]; then
-    read -rN4096 -u3 _cudaup_default 3<"$_cudaup_own" || :
+    builtin read -rN4096 -u3 _cudaup_default 3<"$_cudaup_own" || :
   fi
   [[ ! -e $_cudaup_machine ]] || _cudaup_read_machine
   _cudaup_key="$_cudaup_at;$_cudaup_pin;$_cudaup_default;$_cudaup_other;${CUDAUP_VERSION-}"
-  if [ "$_cudaup_key;${CUDA_HOME-};${PATH-}" != "$_cudaup_same" ] || [[ ! -e $_cudaup_root ]]; then _cudaup_change || :; fi
+  if builtin [ "$_cudaup_key;${CUDA_HOME-};${PATH-}" != "$_cudaup_same" ] || [[ ! -e $_cudaup_root ]]; then _cudaup_change || :; fi
   [[ $- == *e* ]] || return "$_cudaup_status"
 }
 
 _cudaup_read_machine() {
   if [[ -f $_cudaup_machine && -r $_cudaup_machine ]]; then
-    read -rN4096 -u3 _cudaup_other 3<"$_cudaup_machine" || :
+    builtin read -rN4096 -u3 _cudaup_other 3<"$_cudaup_machine" || :
   fi
 }
 
 # Asks the program, if what its last answer stood on is no longer so: the directory may only be another with the same
 # answer. At the start the answer came with this file.
 _cudaup_change() {
+  if [[ -n $_cudaup_refused ]]; then
+    _cudaup_list
+    builtin [ ":$_cudaup_there" = "$_cudaup_refused" ] || _cudaup_asked='?'
+  fi
   if [[ -n $_cudaup_fresh ]]; then
     _cudaup_fresh=''
-  elif [ "$_cudaup_key" != "$_cudaup_asked" ]; then
+    _cudaup_list
+  elif builtin [ "$_cudaup_key" != "$_cudaup_asked" ]; then
     _cudaup_yield=''
     _cudaup_ask || return 0
   elif [[ -n $_cudaup_yield ]]; then
     return 0
-  elif [ "${CUDA_HOME-};${PATH-}" != "$_cudaup_seen" ] || [[ ! -e $_cudaup_root ]]; then
+  elif builtin [ "${CUDA_HOME-};${PATH-}" != "$_cudaup_seen" ] || [[ ! -e $_cudaup_root ]]; then
     _cudaup_ask --mend || return 0
   fi
   _cudaup_settle
@@ -86,18 +93,29 @@ _cudaup_change() {
 _cudaup_ask() {
   # Once it is there again it is asked.
   [[ -x $_cudaup_bin ]] || return 1
-  local _cudaup_text
+  _cudaup_list
+  builtin local _cudaup_text
   if _cudaup_text=$(_CUDAUP_TOLD=$_cudaup_told "$_cudaup_bin" hook bash "$@"); then
-    eval "$_cudaup_text" || :
+    builtin eval "$_cudaup_text" || :
   fi
+}
+
+# Which toolkits there are: a refusal stands on that too, and another terminal may install or link what is missing. Only
+# where a refusal was entered does a prompt look.
+_cudaup_list() {
+  # A pattern that fits nothing would be an error.
+  [[ $BASHOPTS != *failglob* ]] || return 0
+  _cudaup_lines=("$_cudaup_home"/toolkits/*/)
+  _cudaup_there=${_cudaup_lines[*]-}
 }
 
 # Sets _cudaup_places: where a pin for this directory can lie, the nearest first, and an empty name after the last.
 _cudaup_climb() {
-  local _cudaup_dir=${PWD-} _cudaup_end=${CUDAUP_CEILING:--}
+  builtin local _cudaup_dir _cudaup_end
+  _cudaup_dir=${PWD-} _cudaup_end=${CUDAUP_CEILING:--}
   _cudaup_pwd=$_cudaup_dir _cudaup_places=() _cudaup_same=''
   _cudaup_dir=${_cudaup_dir%/} _cudaup_end=${_cudaup_end%/}
-  while [ "$_cudaup_dir" != "$_cudaup_end" ]; do
+  while builtin [ "$_cudaup_dir" != "$_cudaup_end" ]; do
     _cudaup_places+=("$_cudaup_dir/.cuda-version")
     [[ $_cudaup_dir == */* ]] || break
     _cudaup_dir=${_cudaup_dir%/*}
@@ -107,16 +125,17 @@ _cudaup_climb() {
 
 # Takes what _cudaup_look found, and the variables, as seen.
 _cudaup_settle() {
-  _cudaup_asked=$_cudaup_key _cudaup_seen="${CUDA_HOME-};${PATH-}" _cudaup_root=/ _cudaup_near=''
+  _cudaup_asked=$_cudaup_key _cudaup_seen="${CUDA_HOME-};${PATH-}" _cudaup_root=/ _cudaup_near='' _cudaup_refused=''
   _cudaup_same="$_cudaup_key;$_cudaup_seen"
   # A root that does not exist is not watched.
   if [[ -n ${CUDAUP_STATE-} && -e ${CUDA_HOME-} ]]; then _cudaup_root=$CUDA_HOME; fi
-  # The short tests serve where a pin counts, and it and the default are small.
-  if [[ -z $_cudaup_yield && -r $_cudaup_at && -r $_cudaup_own && ${#_cudaup_pin} -lt 4096 && ${#_cudaup_default} -lt 4096 ]]; then
+  if [[ ${CUDAUP_STATE-} == '1;refused;'* ]]; then _cudaup_refused=:$_cudaup_there _cudaup_same=''; fi
+  # The short tests serve where a pin counts, it and the default are small, and `==` tells A from a (nocasematch).
+  if [[ $BASHOPTS != *nocasematch* && -z $_cudaup_yield$_cudaup_refused && -r $_cudaup_at && -r $_cudaup_own && ${#_cudaup_pin} -lt 4096 && ${#_cudaup_default} -lt 4096 ]]; then
     _cudaup_near=$_cudaup_at
     {
-      mapfile -n64 -u3 _cudaup_lines
-      mapfile -n64 -u4 -O64 _cudaup_lines
+      builtin mapfile -n64 -u3 _cudaup_lines
+      builtin mapfile -n64 -u4 -O64 _cudaup_lines
     } 3<"$_cudaup_near" 4<"$_cudaup_own" || :
     [[ -z ${_cudaup_lines[63]-}${_cudaup_lines[127]-} ]] || _cudaup_near=''
     _cudaup_near_same="0;${PWD-};${_cudaup_lines[*]-};${CUDAUP_VERSION-};${CUDA_HOME-};${PATH-}"
@@ -132,8 +151,14 @@ _cudaup_settle() {
 # The program, and after it the hook, so that `cudaup use` and `cudaup install` are in force at once. `use --shell`
 # answers with text for this shell.
 function cudaup {
-  local _cudaup_code=0 _cudaup_word _cudaup_verb='' _cudaup_form='' _cudaup_text
+  builtin local _cudaup_code=0 _cudaup_word _cudaup_before='' _cudaup_verb='' _cudaup_form='' _cudaup_text
   for _cudaup_word; do
+    # The value of a global option is no verb.
+    if [[ $_cudaup_before == --color ]]; then
+      _cudaup_before=''
+      continue
+    fi
+    _cudaup_before=$_cudaup_word
     case $_cudaup_word in
       --) break ;;
       -h | --help | -V | --version) _cudaup_form=help ;;
@@ -144,7 +169,7 @@ function cudaup {
   done
   if [[ $_cudaup_verb == use && $_cudaup_form == text ]]; then
     if _cudaup_text=$(_CUDAUP_SHELL=bash "$_cudaup_bin" "$@"); then
-      eval "$_cudaup_text" || :
+      builtin eval "$_cudaup_text" || :
     else
       _cudaup_code=$?
     fi
@@ -164,20 +189,20 @@ function cudaup {
 # a text; in an array (from bash 5.1 on) it gets an element of its own, and the others find $? and PIPESTATUS untouched.
 _cudaup_at_prompt=_cudaup_hook
 _cudaup_enrol() {
-  local _cudaup_old _cudaup_kind=''
+  builtin local _cudaup_old _cudaup_kind=''
   # shellcheck disable=SC2016 # the entry is evaluated at each prompt
-  local _cudaup_entry='"${_cudaup_at_prompt-:}"'
+  builtin local _cudaup_entry='"${_cudaup_at_prompt-:}"'
   for _cudaup_old in "${PROMPT_COMMAND[@]-}"; do
     [[ $_cudaup_old != *"$_cudaup_entry"* ]] || return 0
   done
   if ((BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1] >= 501)); then
     _cudaup_kind=${PROMPT_COMMAND+${PROMPT_COMMAND@a}}
-  elif [[ " $(readonly -p) " == *" PROMPT_COMMAND="* ]]; then
+  elif [[ " $(builtin readonly -p) " == *" PROMPT_COMMAND="* ]]; then
     _cudaup_kind=r
   fi
   # shellcheck disable=SC2178,SC2128 # the last line is for what is no array, or one of which only the first counts
   case $_cudaup_kind in
-    *r*) echo 'cudaup: PROMPT_COMMAND is read-only here, so this shell does not follow .cuda-version by itself' >&2 ;;
+    *r*) builtin echo 'cudaup: PROMPT_COMMAND is read-only here, so this shell does not follow .cuda-version by itself' >&2 ;;
     *a*) PROMPT_COMMAND=("$_cudaup_entry" "${PROMPT_COMMAND[@]}") ;;
     *) PROMPT_COMMAND=$_cudaup_entry${PROMPT_COMMAND:+;$PROMPT_COMMAND} ;;
   esac

@@ -7,7 +7,7 @@
 
 set -gu _cudaup_own "$_cudaup_home/default"
 set -gu _cudaup_machine "$_cudaup_system/etc/cudaup/default"
-for _cudaup_name in pwd places first second near_same same seen asked yield
+for _cudaup_name in pwd places first second near_same same seen asked yield there refused
     set -gu _cudaup_$_cudaup_name ''
 end
 set -e _cudaup_name
@@ -26,12 +26,18 @@ function _cudaup_hook --on-event fish_prompt --on-variable PWD
     or _cudaup_look
 end
 
-# Opens nothing that would make it wait, and nothing that cannot be read.
+# Opens nothing that would make it wait, and nothing that cannot be read. A link that leads nowhere is a name that is
+# there: it counts, and the program says what is wrong with it. A function that changes the directory may have exported
+# variables of its own (`set -lx PATH`), of which fish gives copies to what it calls: the copies go, since what is set is
+# the shell's own value, to be made from that.
 function _cudaup_look
+    set -el PATH
+    set -el CUDA_HOME
+    set -el CUDAUP_VERSION
     test "$PWD" = "$_cudaup_pwd"; or _cudaup_climb
     set -l at
     for at in $_cudaup_places
-        test -e "$at"; and break
+        test -e "$at" -o -L "$at"; and break
     end
     test -f "$at" -a -r "$at"; and read -lzn4096 pin <$at
     test -f "$_cudaup_own" -a -r "$_cudaup_own"; and read -lzn4096 default <$_cudaup_own
@@ -44,8 +50,13 @@ end
 # Asks the program, if what its last answer stood on is no longer so: the directory may only be another with the same
 # answer. At the start the answer came with this file.
 function _cudaup_change --argument-names key at
+    if test -n "$_cudaup_refused"
+        _cudaup_list
+        test "has:$_cudaup_there" = "$_cudaup_refused"; or set -g _cudaup_asked '?'
+    end
     if test -n "$_cudaup_fresh"
         set -g _cudaup_fresh ''
+        _cudaup_list
     else if test "$key" != "$_cudaup_asked"
         set -g _cudaup_yield ''
         _cudaup_ask; or return 0
@@ -60,6 +71,11 @@ function _cudaup_change --argument-names key at
     # A root that does not exist is not watched.
     set -g _cudaup_root /
     test -n "$CUDAUP_STATE" -a -e "$CUDA_HOME"; and set -g _cudaup_root $CUDA_HOME
+    set -g _cudaup_refused ''
+    if string match -q '1;refused;*' -- "$CUDAUP_STATE"
+        set -g _cudaup_refused "has:$_cudaup_there"
+        set -g _cudaup_same ''
+    end
     _cudaup_shorten $key "$at"
     return 0
 end
@@ -67,13 +83,13 @@ end
 # Sets up the short test of _cudaup_hook: one or two small files that can be read, and nothing where nothing was.
 function _cudaup_shorten --argument-names key at
     set -g _cudaup_shape -n ''
-    test -z "$_cudaup_yield" -a ! -e "$_cudaup_machine"; or return
+    test -z "$_cudaup_yield$_cudaup_refused" -a ! -e "$_cudaup_machine"; or return
     set -l shape -e $_cudaup_root -a ! -e $_cudaup_machine
     set -l files
     test -n "$at"; and set files $at
     for file in $_cudaup_places
         test "$file" = "$at"; and break
-        set -a shape -a ! -e $file
+        set -a shape -a ! -e $file -a ! -L $file
     end
     if test -e $_cudaup_own
         set -a files $_cudaup_own
@@ -98,9 +114,21 @@ end
 function _cudaup_ask
     # Once it is there again it is asked.
     test -x "$_cudaup_bin"; or return 1
+    _cudaup_list
+    # See _cudaup_look: all else that the program may change.
+    for name in LD_LIBRARY_PATH CPATH LIBRARY_PATH PKG_CONFIG_PATH CUDA_PATH CUDA_ROOT CUDAToolkit_ROOT \
+        CUDA_TOOLKIT_ROOT_DIR CUDAHOSTCXX NVCC_CCBIN NVCC_PREPEND_FLAGS CUDAUP_STATE
+        set -el $name
+    end
     set -lx _CUDAUP_TOLD $_cudaup_told
-    command $_cudaup_bin hook fish $argv | source
+    command $_cudaup_bin hook fish $argv | builtin source
     return 0
+end
+
+# Which toolkits there are: a refusal stands on that too, and another terminal may install or link what is missing. Only
+# where a refusal was entered does a prompt look.
+function _cudaup_list
+    set -g _cudaup_there $_cudaup_home/toolkits/*/
 end
 
 # Sets _cudaup_places: where a pin for this directory can lie, the nearest first, and an empty name after the last.
@@ -127,7 +155,14 @@ end
 function cudaup
     set -l verb ''
     set -l form ''
+    set -l before ''
     for word in $argv
+        # The value of a global option is no verb.
+        if test "$before" = --color
+            set before ''
+            continue
+        end
+        set before $word
         switch $word
             case --
                 break
@@ -145,7 +180,7 @@ function cudaup
     if test "$verb$form" = usetext
         set -l text (command $_cudaup_bin $argv)
         set code $status
-        test $code -eq 0; and string join \n -- $text | source
+        test $code -eq 0; and string join \n -- $text | builtin source
     else
         command $_cudaup_bin $argv
         set code $status

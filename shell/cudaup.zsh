@@ -7,21 +7,22 @@
 
 typeset -g _cudaup_own="$_cudaup_home/default" _cudaup_machine="$_cudaup_system/etc/cudaup/default"
 typeset -g _cudaup_pwd='' _cudaup_asked='' _cudaup_yield='' _cudaup_told="${_cudaup_told-}"
-typeset -g _cudaup_same='' _cudaup_root=/ _cudaup_fresh=yes
+typeset -g _cudaup_same='' _cudaup_seen='' _cudaup_root=/ _cudaup_fresh=yes _cudaup_there='' _cudaup_refused=''
 typeset -ga _cudaup_places
 
-# zsh itself keeps $? for the other functions.
+# zsh itself keeps $? for the other functions. `builtin` goes before what people give functions or aliases of their own.
 function _cudaup_hook {
   emulate -L zsh
-  local at pin default other
+  builtin local at pin default other
   [[ $PWD == "$_cudaup_pwd" ]] || _cudaup_climb
+  # A link that leads nowhere is a name that is there: it counts, and the program says what is wrong with it.
   for at in $_cudaup_places ''; do
-    [[ ! -e $at ]] || break
+    [[ ! -e $at && ! -L $at ]] || break
   done
   # Opens nothing that would make it wait, and nothing that cannot be read.
-  [[ ! -f $at || ! -r $at ]] || read -rk4096 -u3 pin 3<$at
-  [[ ! -f $_cudaup_own || ! -r $_cudaup_own ]] || read -rk4096 -u3 default 3<$_cudaup_own
-  [[ ! -f $_cudaup_machine || ! -r $_cudaup_machine ]] || read -rk4096 -u3 other 3<$_cudaup_machine
+  [[ ! -f $at || ! -r $at ]] || builtin read -rk4096 -u3 pin 3<$at
+  [[ ! -f $_cudaup_own || ! -r $_cudaup_own ]] || builtin read -rk4096 -u3 default 3<$_cudaup_own
+  [[ ! -f $_cudaup_machine || ! -r $_cudaup_machine ]] || builtin read -rk4096 -u3 other 3<$_cudaup_machine
   if [[ "$at;$pin;$default;$other;${CUDAUP_VERSION-};${CUDA_HOME-};$PATH" != "$_cudaup_same" || ! -e $_cudaup_root ]]; then
     _cudaup_change "$at;$pin;$default;$other;${CUDAUP_VERSION-}"
   fi
@@ -29,8 +30,17 @@ function _cudaup_hook {
 
 # Asks the program, since what its last answer stood on is no longer so. At the start the answer came with this file.
 function _cudaup_change {
+  if [[ -n $_cudaup_refused ]]; then
+    _cudaup_list
+    if [[ ":$_cudaup_there" != "$_cudaup_refused" ]]; then
+      _cudaup_asked='?'
+    elif [[ $1 == "$_cudaup_asked" && "${CUDA_HOME-};$PATH" == "$_cudaup_seen" ]]; then
+      return 0
+    fi
+  fi
   if [[ -n $_cudaup_fresh ]]; then
     _cudaup_fresh=''
+    _cudaup_list
   elif [[ $1 != "$_cudaup_asked" ]]; then
     _cudaup_yield=''
     _cudaup_ask || return 0
@@ -39,24 +49,37 @@ function _cudaup_change {
   else
     _cudaup_ask --mend || return 0
   fi
-  _cudaup_asked=$1 _cudaup_same="$1;${CUDA_HOME-};$PATH" _cudaup_root=/
+  _cudaup_asked=$1 _cudaup_seen="${CUDA_HOME-};$PATH" _cudaup_root=/ _cudaup_refused=''
+  _cudaup_same="$1;$_cudaup_seen"
   # A root that does not exist is not watched.
   if [[ -n ${CUDAUP_STATE-} && -e ${CUDA_HOME-} ]]; then _cudaup_root=$CUDA_HOME; fi
+  if [[ ${CUDAUP_STATE-} == '1;refused;'* ]]; then _cudaup_refused=:$_cudaup_there _cudaup_same=''; fi
 }
 
 # What is to be evaluated comes on stdout; what is to be read goes straight to stderr.
 function _cudaup_ask {
   # Once it is there again it is asked.
   [[ -x $_cudaup_bin ]] || return 1
-  local _cudaup_text
+  _cudaup_list
+  builtin local _cudaup_text
   if _cudaup_text=$(_CUDAUP_TOLD=$_cudaup_told $_cudaup_bin hook zsh "$@"); then
-    eval $_cudaup_text || :
+    builtin eval $_cudaup_text || :
   fi
+}
+
+# Which toolkits there are: a refusal stands on that too, and another terminal may install or link what is missing. Only
+# where a refusal was entered does a prompt look.
+function _cudaup_list {
+  builtin local -a toolkits
+  # For this function alone, as `emulate -L` has it; a qualifier (N) would be no syntax for a file read under `emulate sh`.
+  builtin setopt null_glob
+  toolkits=($_cudaup_home/toolkits/*/)
+  _cudaup_there="$toolkits"
 }
 
 # Sets _cudaup_places: where a pin for this directory can lie, the nearest first.
 function _cudaup_climb {
-  local dir=${PWD%/} end=${CUDAUP_CEILING:--}
+  builtin local dir=${PWD%/} end=${CUDAUP_CEILING:--}
   _cudaup_pwd=$PWD
   _cudaup_places=()
   end=${end%/}
@@ -71,8 +94,14 @@ function _cudaup_climb {
 # answers with text for this shell.
 function cudaup {
   emulate -L zsh
-  local _cudaup_code=0 _cudaup_word _cudaup_verb='' _cudaup_form='' _cudaup_text
+  builtin local _cudaup_code=0 _cudaup_word _cudaup_before='' _cudaup_verb='' _cudaup_form='' _cudaup_text
   for _cudaup_word in "$@"; do
+    # The value of a global option is no verb.
+    if [[ $_cudaup_before == --color ]]; then
+      _cudaup_before=''
+      continue
+    fi
+    _cudaup_before=$_cudaup_word
     case $_cudaup_word in
       --) break ;;
       -h|--help|-V|--version) _cudaup_form=help ;;
@@ -83,7 +112,7 @@ function cudaup {
   done
   if [[ $_cudaup_verb == use && $_cudaup_form == text ]]; then
     if _cudaup_text=$(_CUDAUP_SHELL=zsh $_cudaup_bin "$@"); then
-      eval $_cudaup_text || :
+      builtin eval $_cudaup_text || :
     else
       _cudaup_code=$?
     fi

@@ -42,7 +42,9 @@ impl Host {
         let vars: Vec<(OsString, OsString)> = std::env::vars_os().collect();
         let get = |name: &str| lookup(&vars, name).map(PathBuf::from);
         let user_home = dirs::home_dir().filter(|h| h.is_absolute());
-        let home = get("CUDAUP_HOME").or_else(|| user_home.as_ref().map(|h| h.join(".cudaup")));
+        // A relative one would mean another place after each cd, and does not belong into PATH.
+        let absolute = |home: PathBuf| std::path::absolute(&home).unwrap_or(home);
+        let home = get("CUDAUP_HOME").map(absolute).or_else(|| user_home.as_ref().map(|h| h.join(".cudaup")));
         Self {
             cwd: working_directory(lookup(&vars, "PWD"), std::env::current_dir().ok()),
             user_home,

@@ -25,6 +25,7 @@ use cli::{Cli, When};
 use command::habits::{self, Habit};
 use command::{Context, Outcome, Program};
 use cudaup_core::home::Home;
+use cudaup_core::text::plain;
 use cudaup_shim::RealDisk;
 use failure::{Exit, Failure};
 use host::Host;
@@ -41,10 +42,9 @@ fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(code) => return code,
     };
-    let (out, err) =
-        (colored(cli.color, &host, host.terminal.stdout), colored(cli.color, &host, host.terminal.stderr));
-    let talk = Talk { quiet: cli.quiet, verbose: cli.verbose, color: err, terminal: host.terminal.stderr };
-    let style = Style { color: out, user_home: host.user_home.clone() };
+    let talk = Talk { quiet: cli.quiet, verbose: cli.verbose, terminal: host.terminal.stderr };
+    let color = colored(cli.color, &host, host.terminal.stdout);
+    let style = Style { color, user_home: host.user_home.clone() };
     match context(host, talk).and_then(|context| cli.command.run(&context, cli.json)) {
         Ok(Outcome::View(view)) => show(view.as_ref(), &style, cli.json, ExitCode::SUCCESS),
         Ok(Outcome::Unmet(view)) => show(view.as_ref(), &style, cli.json, ExitCode::from(Exit::Failed as u8)),
@@ -59,15 +59,22 @@ fn parse(arguments: Vec<OsString>) -> Result<Cli, ExitCode> {
     if let Some(cli) = cli::quick(&arguments) {
         return Ok(cli);
     }
+    let json = arguments.iter().take_while(|a| *a != "--").any(|a| a == "--json");
     let arguments = match habits::habit(arguments.get(1..).unwrap_or_default()) {
-        Some(Habit::Says(text)) => return Err(complain(&Failure::new(Exit::Usage, text), false)),
+        Some(Habit::Says(text)) => return Err(complain(&Failure::new(Exit::Usage, text), json)),
         Some(Habit::Means(meant)) => arguments.into_iter().take(1).chain(meant).collect(),
         None => arguments,
     };
     Cli::try_parse_from(arguments).map_err(|error| {
         // A closed pipe is no reason to fail.
         let _ = error.print();
-        ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
+        let code = ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
+        let message = error.render().to_string();
+        if json && error.exit_code() != 0 {
+            as_json(&Failure::new(Exit::Usage, message.trim()), code)
+        } else {
+            code
+        }
     })
 }
 
@@ -118,11 +125,12 @@ fn complain(failure: &Failure, json: bool) -> ExitCode {
         text.push('\n');
     }
     // A closed stderr is no reason to change the exit code.
-    let _ = anstream::stderr().write_all(text.as_bytes());
+    let _ = anstream::stderr().write_all(plain(&text).as_bytes());
     let code = ExitCode::from(failure.exit as u8);
-    if !json {
-        return code;
-    }
+    if json { as_json(failure, code) } else { code }
+}
+
+fn as_json(failure: &Failure, code: ExitCode) -> ExitCode {
     let error = serde_json::json!({
         "error": { "code": failure.exit as u8, "message": failure.message, "try": failure.tries }
     });

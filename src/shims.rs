@@ -6,6 +6,7 @@ use crate::host::Host;
 use cudaup_core::disk::{Disk, Entry};
 use cudaup_core::home::Home;
 use cudaup_core::inventory;
+use cudaup_core::tools::part_of;
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::ErrorKind;
@@ -15,52 +16,26 @@ use std::time::Duration;
 /// The program behind every shim.
 pub const PROGRAM: &str = "cudaup-shim";
 
-/// NVIDIA's tools that people and builds start by name.
-const TOOLS: [&str; 25] = [
-    "__nvcc_device_query",
-    "bin2c",
-    "compute-sanitizer",
-    "cu++filt",
-    "cuda-gdb",
-    "cuda-gdbserver",
-    "cuda-memcheck",
-    "cudafe++",
-    "cuobjdump",
-    "fatbinary",
-    "ncu",
-    "ncu-ui",
-    "nsight",
-    "nsight-sys",
-    "nsys",
-    "nsys-exporter",
-    "nsys-ui",
-    "nvcc",
-    "nvdisasm",
-    "nvlink",
-    "nvprof",
-    "nvprune",
-    "nvvp",
-    "ptxas",
-    "tileiras",
-];
-
 /// Makes the shims that the toolkits at hand call for, and takes away others. Returns the names, sorted. Each shim is put
 /// in place by a rename, so that at no moment one is missing or half written.
 pub fn renew(home: &Home, host: &Host, disk: &dyn Disk) -> Result<Vec<String>, Failure> {
-    let wanted = wanted(home, disk);
     let directory = home.shims();
-    if wanted.is_empty() && !directory.exists() {
+    if wanted(home, disk).is_empty() && !directory.exists() {
         return Ok(Vec::new());
     }
     let program = program(home, host)?;
     fs::create_dir_all(&directory).map_err(|e| Failure::io("create", &directory, &e))?;
     let _lock =
         Lock::acquire(&home.path().join("shims.lock"), "the shims", Duration::from_secs(30), &|_| {})?;
+    // Looked at under the lock: what another process adds meanwhile is seen by whoever comes later.
+    let wanted = wanted(home, disk);
     for name in &wanted {
         put(&program, &directory.join(name))?;
     }
-    for (name, _) in disk.names(&directory).unwrap_or_default() {
-        if !name.to_str().is_some_and(|n| wanted.contains(n)) {
+    for (name, kind) in disk.names(&directory).unwrap_or_default() {
+        // What is no shim of ours is somebody else's, whatever it does here.
+        let shim = kind == Entry::File && name.to_str().is_some_and(|n| part_of(n).is_some());
+        if shim && !name.to_str().is_some_and(|n| wanted.contains(n)) {
             let stale = directory.join(name);
             fs::remove_file(&stale).map_err(|e| Failure::io("remove", &stale, &e))?;
         }
@@ -76,7 +51,7 @@ fn wanted(home: &Home, disk: &dyn Disk) -> BTreeSet<String> {
     names
         .filter(|(_, kind)| *kind != Entry::Directory)
         .filter_map(|(name, _)| name.into_string().ok())
-        .filter(|name| TOOLS.contains(&name.as_str()))
+        .filter(|name| part_of(name).is_some())
         .collect()
 }
 

@@ -1,10 +1,12 @@
 //! Entering a toolkit's environment and leaving it again, as pure functions over the variables.
 
 use crate::foreign::{Foreign, ROOT_VARIABLES};
+use crate::home::Home;
 use crate::list::{join, split};
 use crate::state::{self, List, Removed, Scalar, State, hash};
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
+use std::path::Path;
 
 /// The variables of a process.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -54,6 +56,9 @@ pub fn changes(from: &Vars, to: &Vars) -> Vec<Change> {
 /// The search lists that a toolkit takes part in.
 pub const LISTS: [&str; 5] = ["PATH", "LD_LIBRARY_PATH", "CPATH", "LIBRARY_PATH", "PKG_CONFIG_PATH"];
 
+/// The variables with one value that a toolkit sets besides its roots.
+const OTHER_SCALARS: [&str; 4] = ["CUDACXX", "CUDAHOSTCXX", "NVCC_CCBIN", "NVCC_PREPEND_FLAGS"];
+
 /// What an environment is to become.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Target {
@@ -92,7 +97,7 @@ pub fn leave(vars: &Vars) -> Left {
     let mut vars = vars.clone();
     let text = vars.get(state::VARIABLE).map(OsStr::to_os_string);
     vars.put(state::VARIABLE, None);
-    let state = text.as_ref().and_then(|t| State::decode(t));
+    let state = text.as_ref().and_then(|t| State::decode(t)).filter(is_of_ours);
     let damaged = text.is_some() && state.is_none();
     if let Some(state) = &state {
         for scalar in &state.scalars {
@@ -105,6 +110,34 @@ pub fn leave(vars: &Vars) -> Left {
         }
     }
     Left { vars, state, damaged }
+}
+
+/// Whether a state names only variables that are ours to change: it comes from the environment, and anybody can write it.
+fn is_of_ours(state: &State) -> bool {
+    let scalar = |name: &str| ROOT_VARIABLES.contains(&name) || OTHER_SCALARS.contains(&name);
+    state.scalars.iter().all(|s| scalar(&s.name))
+        && state.lists.iter().all(|l| LISTS.contains(&l.name.as_str()))
+}
+
+/// Takes out what lies below a home's toolkits: entries of ours that an old value of a list brought back, as a virtual
+/// environment does when it is left.
+pub fn without_stale(vars: &Vars, home: &Home) -> Vars {
+    let toolkits = home.toolkits();
+    let ours = |value: &OsStr| Path::new(value).starts_with(&toolkits);
+    let mut vars = vars.clone();
+    for name in ROOT_VARIABLES.into_iter().chain(["CUDACXX"]) {
+        if vars.get(name).is_some_and(ours) {
+            vars.put(name, None);
+        }
+    }
+    for name in LISTS {
+        let Some(all) = vars.get(name).map(split) else { continue };
+        let rest: Vec<OsString> = all.iter().filter(|e| !ours(e)).cloned().collect();
+        if rest.len() < all.len() {
+            vars.put(name, (!rest.is_empty()).then(|| join(&rest)));
+        }
+    }
+    vars
 }
 
 /// Enters a target from an environment in which nothing is entered. `Err` holds the length of a way back that is too long.

@@ -3,7 +3,7 @@
 use crate::home::Home;
 use crate::list::components;
 use crate::version::Version;
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 /// The variables that name a toolkit's root.
@@ -153,11 +153,6 @@ fn same(known: &[Vec<u8>], root: &[&[u8]]) -> bool {
 
 fn owned(path: &OsStr) -> Option<Vec<Vec<u8>>> {
     components(path).map(|parts| parts.into_iter().map(<[u8]>::to_vec).collect())
-}
-
-/// The toolkit entries of a list, in order.
-pub fn entries<'a>(foreign: &'a Foreign, list: &'a [OsString]) -> impl Iterator<Item = &'a OsString> {
-    list.iter().filter(|e| foreign.owns_entry(e))
 }
 
 #[cfg(test)]

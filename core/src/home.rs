@@ -37,11 +37,6 @@ impl Home {
         self.toolkits().join(name)
     }
 
-    /// Add-on libraries, `cudnn/9.8.0-cuda12` and the like.
-    pub fn addons(&self) -> PathBuf {
-        self.0.join("addons")
-    }
-
     /// The user's default, in a pin's format.
     pub fn default_file(&self) -> PathBuf {
         self.0.join("default")

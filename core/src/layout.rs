@@ -6,8 +6,6 @@ use std::path::{Path, PathBuf};
 /// The directories of one toolkit that environment variables name. What the tree does not have is `None`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layout {
-    /// The tree.
-    pub root: PathBuf,
     /// Programs.
     pub bin: PathBuf,
     /// Libraries.
@@ -38,6 +36,5 @@ pub fn layout(root: &Path, disk: &dyn Disk) -> Layout {
         include: first(&INCLUDE),
         pkgconfig: first(&PKGCONFIG),
         lib,
-        root: root.to_path_buf(),
     }
 }

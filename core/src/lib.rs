@@ -17,4 +17,6 @@ pub mod refusal;
 pub mod request;
 pub mod resolve;
 pub mod state;
+pub mod text;
+pub mod tools;
 pub mod version;

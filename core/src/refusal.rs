@@ -79,11 +79,6 @@ pub struct Refusal {
 }
 
 impl Refusal {
-    /// Whether the version asked for is simply not there, so that installing it helps.
-    pub const fn is_absent(&self) -> bool {
-        matches!(self.why, Why::NotInstalled(..) | Why::LinkGone(..))
-    }
-
     /// The next commands to type.
     pub fn tries(&self) -> Vec<String> {
         match &self.why {

@@ -188,7 +188,8 @@ fn unescape(text: &str) -> Option<OsString> {
             out.push(byte);
         }
     }
-    Some(OsString::from_vec(out))
+    // No value of an environment can hold it.
+    (!out.contains(&0)).then(|| OsString::from_vec(out))
 }
 
 #[cfg(test)]
@@ -255,6 +256,7 @@ mod tests {
             "1;p;/x;S,A,=",
             "1;p;/x;Q",
             "1;p;/x;L,PATH,=,xyz,,,",
+            "1;p;/x%00",
         ] {
             assert_eq!(State::decode(OsStr::new(text)), None, "{text}");
         }

@@ -259,6 +259,24 @@ fn a_state_that_would_not_fit_is_refused_and_nothing_changes() {
 }
 
 #[test]
+fn what_an_old_list_brought_back_of_ours_can_be_taken_out() {
+    let e: Vars = [
+        ("PATH", "/home/u/.cudaup/toolkits/13.0.2/bin:/home/u/.cudaup/shims:/usr/bin"),
+        ("LD_LIBRARY_PATH", "/home/u/.cudaup/toolkits/13.0.2/lib64"),
+        ("CPATH", "/mine:"),
+        ("CUDA_HOME", "/home/u/.cudaup/toolkits/13.0.2"),
+        ("CUDA_PATH", "/usr/local/cuda"),
+    ]
+    .into_iter()
+    .collect();
+    let clean: Vars =
+        [("PATH", "/home/u/.cudaup/shims:/usr/bin"), ("CPATH", "/mine:"), ("CUDA_PATH", "/usr/local/cuda")]
+            .into_iter()
+            .collect();
+    assert_eq!(cudaup_core::environment::without_stale(&e, &Home::new(HOME)), clean);
+}
+
+#[test]
 fn a_state_that_cannot_be_read_is_as_if_absent_and_said() {
     let mut e: Vars = [("HOME", "/home/u"), ("PATH", "/bin")].into_iter().collect();
     e.put("CUDAUP_STATE", Some("1;pin;nonsense%".into()));

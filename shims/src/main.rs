@@ -4,12 +4,15 @@ use cudaup_core::activate::{Entered, Scope, activate};
 use cudaup_core::environment::{Change, Vars};
 use cudaup_core::foreign::Foreign;
 use cudaup_core::home::Home;
-use cudaup_core::inventory;
+use cudaup_core::inventory::{self, Kind, Toolkit};
 use cudaup_core::list::split;
 use cudaup_core::refusal::Rule;
 use cudaup_core::resolve::{Choice, World};
+use cudaup_core::text::plain;
+use cudaup_core::tools::part_of;
 use cudaup_shim::RealDisk;
 use std::ffi::{OsStr, OsString};
+use std::io::Write;
 use std::os::unix::fs::MetadataExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -98,22 +101,27 @@ fn next_on_path(world: &World, tool: &OsStr, outside: Option<&Foreign>) -> Optio
 }
 
 fn lacks(world: &World, choice: &Choice, tool: &OsStr) -> Vec<String> {
-    let tool = tool.display();
-    let mut having: Vec<String> = inventory::managed(world.home, world.disk)
-        .into_iter()
-        .filter(|t| world.disk.is_file(&t.root.join("bin").join(tool.to_string())))
-        .map(|t| t.identity.to_string())
-        .collect();
-    having.dedup();
+    let has = |t: &Toolkit| is_another_program(&t.root.join("bin").join(tool));
+    let managed = inventory::managed(world.home, world.disk).into_iter().map(|t| (t.identity.to_string(), t));
+    let linked = inventory::usable(inventory::links(world.home, world.disk)).into_iter().filter_map(|t| {
+        match &t.kind {
+            Kind::Link(name) => Some((name.clone(), t)),
+            _ => None,
+        }
+    });
+    let having: Vec<String> = managed.chain(linked).filter(|(_, t)| has(t)).map(|(name, _)| name).collect();
     let by = match &choice.rule {
         Rule::Machine => String::new(),
         rule => format!(", chosen by {rule}"),
     };
-    let mut lines = vec![format!("cudaup: CUDA {}{by}, has no {tool}", choice.toolkit.identity)];
-    if having.is_empty() {
-        lines.push("try: cudaup install VERSION --profile full".into());
-    } else {
-        lines.push(format!("installed toolkits that have it: {}", having.join(", ")));
+    let tool = tool.display();
+    let part = part_of(&tool.to_string()).map(|p| format!(" (it comes with {p})")).unwrap_or_default();
+    let mut lines = vec![format!("cudaup: CUDA {}{by}, has no {tool}{part}", choice.toolkit.identity)];
+    match having.first() {
+        Some(first) => {
+            lines.push(format!("try: cudaup exec {first} -- {tool}   (installed: {})", having.join(", ")));
+        }
+        None => lines.push("no other toolkit here has it".into()),
     }
     lines
 }
@@ -134,7 +142,8 @@ fn run(program: &Path, arguments: impl Iterator<Item = OsString>, changes: Vec<C
 
 fn home(vars: &Vars) -> Option<Home> {
     let set = |name: &str| vars.get(name).filter(|v| !v.is_empty()).map(PathBuf::from);
-    set("CUDAUP_HOME").or_else(|| set("HOME").map(|h| h.join(".cudaup"))).map(Home::new)
+    let absolute = |home: PathBuf| std::path::absolute(&home).unwrap_or(home);
+    set("CUDAUP_HOME").map(absolute).or_else(|| set("HOME").map(|h| h.join(".cudaup"))).map(Home::new)
 }
 
 /// Whether a path is a program that can be run and is not this very shim, under whatever name or link: that would go
@@ -149,13 +158,11 @@ fn is_this_program(path: &Path) -> bool {
     place(path).is_some_and(|there| place(Path::new("/proc/self/exe")) == Some(there))
 }
 
-#[expect(
-    clippy::print_stderr,
-    reason = "a shim's own failure is said where the tool would have said its own"
-)]
 fn say(lines: &[String], code: u8) -> ExitCode {
+    let mut err = std::io::stderr().lock();
     for line in lines {
-        eprintln!("{line}");
+        // Where nobody can be told, the exit code still tells.
+        let _ = writeln!(err, "{}", plain(line));
     }
     ExitCode::from(code)
 }

@@ -18,6 +18,9 @@ pub struct Args {
     check: bool,
 }
 
+/// A file with more unknown keys than this is no version file; the rest of them says nothing new.
+const MOST_WARNINGS: usize = 5;
+
 struct Current {
     choice: Choice,
     active: bool,
@@ -31,7 +34,7 @@ impl Args {
         let choice =
             resolve(&world, None).map_err(|r| refused(&r))?.ok_or_else(|| nothing_chosen(context))?;
         if let (Rule::Pin(..), Ok(Some((file, pin)))) = (&choice.rule, nearest_pin(&world)) {
-            for (line, key) in pin.unknown {
+            for (line, key) in pin.unknown.iter().take(MOST_WARNINGS) {
                 context
                     .talk
                     .say(&format!("warning: {}:{line}: {key} is no key of a version file", file.display()));

@@ -35,7 +35,8 @@ type Answer = fn(&str, &[OsString]) -> Habit;
 const HABITS: &[(&[&str], Answer)] = &[
     (&["ls", "versions"], |_, rest| means(&["list"], rest)),
     (&["ls-remote", "list-remote", "list-all", "search", "available"], |_, rest| {
-        let releases: Vec<_> = rest.iter().filter(|arg| is_request(arg)).cloned().collect();
+        let kept = |arg: &&OsString| is_request(arg) || is_flag(arg);
+        let releases: Vec<_> = rest.iter().filter(kept).cloned().collect();
         means(&["list", "--remote"], &releases)
     }),
     (&["run", "x", "exec"], run),

@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use crate::shell::{self, Dialect};
 use clap::Args as Arguments;
 use cudaup_core::activate::{Entered, Scope, activate, newcomer, shims_last};
-use cudaup_core::environment::{Change, changes, is_intact, leave};
+use cudaup_core::environment::{Change, Vars, changes, is_intact, leave, without_stale};
 use cudaup_core::refusal::Refusal;
 use cudaup_core::resolve::World;
 use cudaup_core::state;
@@ -35,7 +35,7 @@ pub struct Steps {
 impl Steps {
     /// The steps as text for a shell.
     pub fn render(&self, dialect: &Dialect) -> Vec<u8> {
-        let mut text = dialect.render(&self.changes);
+        let mut text = dialect.render_own(&self.changes);
         if self.yields {
             text.extend_from_slice(&dialect.keep("_cudaup_yield", "1"));
         }
@@ -57,7 +57,17 @@ impl Args {
 
 /// Enters the current directory, whatever is entered now.
 pub fn enter(context: &Context, say: bool) -> Steps {
-    let mut base = leave(&context.vars).vars;
+    let left = leave(&context.vars);
+    if left.damaged && say {
+        context
+            .talk
+            .say("cudaup: CUDAUP_STATE could not be read and was dropped; what it remembered is lost");
+    }
+    enter_from(context, left.vars, say)
+}
+
+/// Enters the current directory from an environment in which nothing is entered.
+fn enter_from(context: &Context, mut base: Vars, say: bool) -> Steps {
     if let Some(path) = shims_last(&context.world(), &base) {
         base.put("PATH", Some(path));
     }
@@ -91,21 +101,20 @@ fn tell(context: &Context, refusal: &Refusal) -> Option<String> {
 /// Puts back what was lost of ours; lets go where another hand brought a toolkit of its own.
 fn mend(context: &Context) -> Steps {
     let left = leave(&context.vars);
-    let Some(state) = left.state else { return enter(context, false) };
-    if let Some(newer) = newcomer(&context.world(), &state) {
+    let again = |say| enter_from(context, without_stale(&left.vars, &context.home), say);
+    let Some(state) = &left.state else { return again(false) };
+    if let Some(newer) = newcomer(&context.world(), state) {
         let newer = newer.display();
         context.talk.say(&format!(
             "cudaup: {newer} came into this shell and is left in charge until the directory or its version file changes"
         ));
         return Steps { changes: changes(&context.vars, &left.vars), yields: true, told: None };
     }
-    let there = state.root.is_empty() || Path::new(&state.root).is_dir();
-    if !there {
-        return enter(context, true);
+    if !state.root.is_empty() && !Path::new(&state.root).is_dir() {
+        return again(true);
     }
-    if is_intact(&context.vars, &state) {
-        Steps { changes: Vec::new(), yields: false, told: None }
-    } else {
-        enter(context, false)
+    if is_intact(&context.vars, state) {
+        return Steps { changes: Vec::new(), yields: false, told: None };
     }
+    again(false)
 }

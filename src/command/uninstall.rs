@@ -43,27 +43,47 @@ impl Args {
             .map(|c| matches!(c, Target::Managed(version) if is_default(context, *version, &managed)))
             .collect();
         let mut toolkits = Vec::new();
-        for target in chosen {
-            match target {
+        let mut failed = None;
+        for target in distinct(chosen) {
+            let done = match target {
                 Target::Managed(version) => {
-                    let bytes = remove::toolkit(&context.home, version, &context.disk, &context.talk)?;
-                    toolkits.push((version.to_string(), bytes));
+                    remove::toolkit(&context.home, version, &context.disk, &context.talk)
+                        .map(|bytes| (version.to_string(), bytes))
                 }
-                Target::Link(name) => {
-                    remove::unlink(&context.home, &name, &context.disk)?;
-                    toolkits.push((name, 0));
+                Target::Link(name) => remove::unlink(&context.home, &name, &context.disk).map(|_| (name, 0)),
+            };
+            match done {
+                Ok(removed) => toolkits.push(removed),
+                Err(failure) => {
+                    failed = Some(failure);
+                    break;
                 }
             }
         }
         shims::renew(&context.home, &context.host, &context.disk)?;
         let no_default = defaults.into_iter().any(|was| was) && drop_default(context)?;
-        Ok(Outcome::View(Box::new(Removed { toolkits, no_default })))
+        let removed = Removed { toolkits, no_default };
+        let Some(failure) = failed else { return Ok(Outcome::View(Box::new(removed))) };
+        context.talk.say(removed.human(&Style { color: false, user_home: None }).trim_end());
+        Err(failure)
     }
 }
 
+#[derive(PartialEq)]
 enum Target {
     Managed(Version),
     Link(String),
+}
+
+/// Each target once, however many names it was given.
+fn distinct(targets: Vec<Target>) -> Vec<Target> {
+    let mut distinct: Vec<Target> = Vec::new();
+    for target in targets {
+        if !distinct.contains(&target) {
+            distinct.push(target);
+        }
+    }
+    distinct
 }
 
 /// The one toolkit that a text names, checked before anything is removed.

@@ -110,7 +110,7 @@ impl Args {
     }
 
     fn install(context: &Context, version: Version) -> Result<(), Failure> {
-        let style = Style { color: context.talk.color, user_home: context.host.user_home.clone() };
+        let style = Style { color: false, user_home: context.host.user_home.clone() };
         if let Answer::Installed(installed) = order::carry_out(context, &Order::usual(version))? {
             context.talk.say(order::installed(&installed, &style).trim_end());
         }
@@ -169,7 +169,7 @@ fn this_shell(context: &Context, version: &str) -> Result<Outcome, Failure> {
         None => shell::parent::of_parent(&context.host, |_| true)?,
     };
     context.talk.say(&format!("CUDA {version} in this shell only; to end that: {}", unset(dialect)));
-    Ok(Outcome::Bytes(dialect.render(&[("CUDAUP_VERSION".into(), Some(version.into()))])))
+    Ok(Outcome::Bytes(dialect.render_own(&[("CUDAUP_VERSION".into(), Some(version.into()))])))
 }
 
 /// How a shell is told to forget `cudaup use --shell`.
@@ -183,7 +183,10 @@ fn unset(dialect: &shell::Dialect) -> String {
 fn write(file: &Path, text: &str) -> Result<Option<String>, Failure> {
     let old = match std::fs::metadata(file) {
         Ok(found) if found.is_file() => std::fs::read(file).map_err(|e| Failure::io("read", file, &e))?,
-        Ok(_) => return Err(Failure::failed(format!("{} is there and is no file", file.display()))),
+        Ok(_) => {
+            return Err(Failure::failed(format!("{} is there and is no file", file.display()))
+                .hint(format!("move it away: mv {0} {0}.old", shell_words::quote(&file.to_string_lossy()))));
+        }
         Err(_) => Vec::new(),
     };
     let new = with_request(&old, text).map_err(|bad| {

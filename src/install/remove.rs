@@ -42,7 +42,16 @@ pub fn toolkit(home: &Home, version: Version, disk: &dyn Disk, talk: &Talk) -> R
     let staging = home.staging();
     fs::create_dir_all(&staging).map_err(|e| Failure::io("create", &staging, &e))?;
     let grave = staging.join(format!("removed-{name}-{}", std::process::id()));
-    fs::rename(&root, &grave).map_err(|e| Failure::io("remove", &root, &e))?;
+    let grave = match fs::rename(&root, &grave) {
+        Ok(()) => grave,
+        // The toolkits lie on a disk of their own: out of sight there.
+        Err(e) if e.kind() == std::io::ErrorKind::CrossesDevices => {
+            let beside = home.toolkits().join(format!(".removed-{name}-{}", std::process::id()));
+            fs::rename(&root, &beside).map_err(|e| Failure::io("remove", &root, &e))?;
+            beside
+        }
+        Err(e) => return Err(Failure::io("remove", &root, &e)),
+    };
     tree::remove(&grave)?;
     Ok(bytes)
 }

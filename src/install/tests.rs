@@ -25,7 +25,7 @@ struct Machine {
     disk: RealDisk,
 }
 
-const QUIET: Talk = Talk { quiet: true, verbose: false, color: false, terminal: false };
+const QUIET: Talk = Talk { quiet: true, verbose: false, terminal: false };
 
 impl Machine {
     fn new(index: FakeIndex) -> Self {

@@ -26,6 +26,8 @@ pub struct Dialect {
     keep: [&'static str; 2],
     /// Before the name of a variable that is to go.
     unset: &'static str,
+    /// Before `export` and `unset`, so that no function or alias of the user's takes their place.
+    own: &'static str,
     /// Which start files it reads, and what stands in them.
     start: setup::Start,
 }
@@ -38,6 +40,7 @@ const DIALECTS: [Dialect; 4] = [
         export: ["export ", "="],
         keep: ["", "="],
         unset: "unset -v ",
+        own: "builtin ",
         start: setup::Start::Bash,
     },
     Dialect {
@@ -47,6 +50,7 @@ const DIALECTS: [Dialect; 4] = [
         export: ["export ", "="],
         keep: ["typeset -g ", "="],
         unset: "unset ",
+        own: "builtin ",
         start: setup::Start::Zsh,
     },
     Dialect {
@@ -56,6 +60,7 @@ const DIALECTS: [Dialect; 4] = [
         export: ["set -gx ", " "],
         keep: ["set -gu ", " "],
         unset: "set -eg ",
+        own: "",
         start: setup::Start::Fish,
     },
     Dialect {
@@ -65,6 +70,7 @@ const DIALECTS: [Dialect; 4] = [
         export: ["export ", "="],
         keep: ["", "="],
         unset: "unset -v ",
+        own: "",
         start: setup::Start::Other,
     },
 ];
@@ -85,10 +91,20 @@ impl Dialect {
         (self.quote)(value.as_ref())
     }
 
-    /// Text that changes the environment.
+    /// Text that changes the environment, to be read and kept by people too.
     pub fn render(&self, changes: &[Change]) -> Vec<u8> {
+        self.lines("", changes)
+    }
+
+    /// The same for the hook, which runs among the user's own functions and aliases.
+    pub fn render_own(&self, changes: &[Change]) -> Vec<u8> {
+        self.lines(self.own, changes)
+    }
+
+    fn lines(&self, before: &str, changes: &[Change]) -> Vec<u8> {
         let mut out = Vec::new();
         for (name, value) in changes {
+            out.extend_from_slice(before.as_bytes());
             match value {
                 Some(value) => {
                     out.extend_from_slice(&self.assignment(self.export, name, value.as_bytes()));

@@ -142,10 +142,12 @@ proptest! {
             let name = |i: usize| format!("V{i}");
             let changes: Vec<Change> =
                 values.iter().enumerate().map(|(i, v)| (name(i), Some(OsString::from_vec(v.clone())))).collect();
-            let seen = environment(&how, "C.UTF-8", &dialect.render(&changes));
-            for (i, wanted) in values.iter().enumerate() {
-                let got = value(&seen, &name(i));
-                prop_assert_eq!(got.as_ref(), Some(wanted), "{:?}", how);
+            for text in [dialect.render(&changes), dialect.render_own(&changes)] {
+                let seen = environment(&how, "C.UTF-8", &text);
+                for (i, wanted) in values.iter().enumerate() {
+                    let got = value(&seen, &name(i));
+                    prop_assert_eq!(got.as_ref(), Some(wanted), "{:?}", how);
+                }
             }
         }
     }

@@ -1,5 +1,6 @@
 //! Talk for a person, on standard error: never data.
 
+use cudaup_core::text::plain;
 use std::io::Write;
 
 /// How much is said, and to what.
@@ -9,8 +10,6 @@ pub struct Talk {
     pub quiet: bool,
     /// Details too.
     pub verbose: bool,
-    /// Colours are welcome.
-    pub color: bool,
     /// Standard error is a terminal.
     pub terminal: bool,
 }
@@ -20,7 +19,7 @@ impl Talk {
     pub fn say(&self, line: &str) {
         if !self.quiet {
             // A closed stderr is no reason to fail.
-            let _ = writeln!(anstream::stderr(), "{line}");
+            let _ = writeln!(anstream::stderr(), "{}", plain(line));
         }
     }
 
@@ -34,7 +33,7 @@ impl Talk {
     /// Asks a question that yes or Enter agrees to. Only for terminals.
     pub fn ask(&self, question: &str) -> bool {
         // A terminal that cannot be written to or read from agrees to nothing.
-        let _ = write!(anstream::stderr(), "{question}").and_then(|()| anstream::stderr().flush());
+        let _ = write!(anstream::stderr(), "{}", plain(question)).and_then(|()| anstream::stderr().flush());
         let mut answer = String::new();
         let read = std::io::stdin().read_line(&mut answer).unwrap_or(0);
         read > 0 && matches!(answer.trim().to_ascii_lowercase().as_str(), "" | "y" | "yes")

@@ -1,5 +1,6 @@
 //! What a command found: for a person as text, for a program as one JSON object.
 
+use cudaup_core::text::plain;
 use std::path::{Path, PathBuf};
 
 /// The outcome of a command that has something to show.
@@ -27,17 +28,13 @@ impl Style {
             Some(rest) => format!("~/{}", rest.display()),
             None => path.display().to_string(),
         };
-        text.chars().flat_map(visible).collect()
+        plain(&text)
     }
 
     /// Text that colour makes stand out; without colour it is the same text.
     pub fn strong(&self, text: &str) -> String {
         if self.color { format!("\x1b[1m{text}\x1b[0m") } else { text.to_owned() }
     }
-}
-
-fn visible(letter: char) -> Vec<char> {
-    if letter.is_control() { letter.escape_default().collect() } else { vec![letter] }
 }
 
 /// Columns of text, each as wide as its widest cell, two blanks apart, without blanks at line ends.

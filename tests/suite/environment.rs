@@ -201,6 +201,45 @@ fn copies_of_the_shim_never_call_each_other_for_ever() {
 }
 
 #[test]
+fn a_crafted_state_runs_and_sets_nothing() {
+    let at = Sandbox::new();
+    for state in
+        ["1;pin;/x;S,a$(touch${IFS}PWN),=x,-", "1;pin;/x;S,LD_PRELOAD,=/evil.so,-", "1;pin;/x;L,A\nB,=,0,,,"]
+    {
+        let mut command = at.command(at.home().join("bin/cudaup"), "p");
+        let hook = said(command.env("CUDAUP_STATE", state).args(["hook", "bash"]).output().unwrap());
+        assert_eq!(hook.code, Some(0));
+        assert!(hook.err.contains("CUDAUP_STATE could not be read"), "{}", hook.err);
+        let shims = at.home().join("shims");
+        let expected = format!("unset CUDAUP_STATE\nexport PATH='/usr/bin:/bin:{}'\n", shims.display());
+        let mut lines: Vec<_> = hook.out.lines().collect();
+        lines.sort_by_key(|l| l.starts_with("export"));
+        assert_eq!(lines.len(), 2, "{} instead of {expected}", hook.out);
+        assert!(lines[0].contains("CUDAUP_STATE") && lines[1].contains("PATH"), "{}", hook.out);
+    }
+}
+
+#[test]
+fn a_shim_that_cannot_say_why_still_gives_its_code() {
+    let at = Sandbox::new();
+    at.managed("12.4.1");
+    at.cudaup("p", &["rehash"]);
+    let mut command = at.command(at.home().join("shims/nvcc"), "p");
+    let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    assert_eq!(command.env("CUDAUP_VERSION", "9.9").stderr(full).status().unwrap().code(), Some(127));
+}
+
+#[test]
+fn a_relative_home_is_made_absolute() {
+    let at = Sandbox::new();
+    let root = at.managed("12.4.1");
+    let mut command = at.command(at.home().join("bin/cudaup"), "home");
+    let env = said(command.env("CUDAUP_HOME", ".cudaup").args(["env", "12.4", "--json"]).output().unwrap());
+    let json: serde_json::Value = serde_json::from_str(&env.out).unwrap();
+    assert_eq!(json["variables"]["CUDA_HOME"], root.to_str().unwrap());
+}
+
+#[test]
 fn a_process_tree_sees_one_toolkit() {
     let at = Sandbox::new();
     at.managed("12.4.0");

@@ -284,6 +284,24 @@ fn use_takes_effect_in_the_same_prompt() {
 }
 
 #[test]
+fn a_global_option_before_the_verb_is_not_the_verb() {
+    let at = machine();
+    for shell in shells() {
+        for line in [
+            "cudaup --color never use --shell 12.4",
+            "cudaup use --color never 12.4 --shell",
+            "cudaup --color=never -q use --shell 12.4",
+            "cudaup -q --color always use 12.4 --shell",
+        ] {
+            let said =
+                try_run(&at, shell, &after_init([Cd("none"), Line(line), Nvcc, Show("CUDAUP_VERSION")]));
+            let wanted = [nvcc(&at, "12.4.1"), "CUDAUP_VERSION=<12.4.1>".to_owned()];
+            assert_eq!(lines(&said.out), wanted, "{shell:?}: {line}: {}", said.err);
+        }
+    }
+}
+
+#[test]
 fn the_function_keeps_the_exit_code() {
     let at = machine();
     for shell in shells() {

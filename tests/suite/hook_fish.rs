@@ -43,3 +43,37 @@ fn a_function_that_changes_directory_follows() {
     let Some((out, err)) = fish(script) else { return };
     assert_eq!(out, ["inside", "outside", "~/.cudaup/toolkits/12.4.1"], "{err}");
 }
+
+/// What a function has exported for itself alone is no value of the shell's.
+#[test]
+fn a_functions_own_variables_stay_its_own() {
+    let script = "
+        set -gx PATH /my/own /usr/bin /bin
+        set -gx CPATH /my/include
+        set -l before $PATH
+        function inside; set -lx PATH /usr/bin /bin; set -lx CPATH /theirs; set -lx CUDAUP_VERSION 11.8; cd ~/q; echo $PATH; echo $CPATH; end
+        inside
+        echo $CUDA_HOME; string match -- NEW/bin $PATH; string match -- /my/own $PATH; echo $CPATH
+        emit fish_prompt; echo $CUDA_HOME; echo $CPATH
+        function back; set -lx PATH /usr/bin /bin; set -lx CPATH /theirs; cd ~/none; end
+        back
+        set -q CUDA_HOME; or echo outside
+        string match -v '*/shims' -- $PATH | string join ' '; echo $CPATH";
+    let Some((out, err)) = fish(script) else { return };
+    let root = "~/.cudaup/toolkits/12.4.1";
+    let (bin, include) = (format!("{root}/bin"), format!("{root}/include /my/include"));
+    let wanted = [
+        "/usr/bin /bin",
+        "/theirs",
+        root,
+        &bin,
+        "/my/own",
+        &include,
+        root,
+        &include,
+        "outside",
+        "/my/own /usr/bin /bin",
+        "/my/include",
+    ];
+    assert_eq!((out, err.as_str()), (wanted.map(str::to_owned).to_vec(), ""));
+}

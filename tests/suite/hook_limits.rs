@@ -1,9 +1,10 @@
 //! Where the hook must do nothing, or nothing bad: odd files, lost directories, many shells, a prompt like the one before.
 
-use crate::sandbox::{Sandbox, variables};
+use crate::sandbox::{Sandbox, said, variables};
 use crate::shell_driver::Do::*;
 use crate::shell_driver::*;
 use std::fs;
+use std::os::unix::fs::symlink;
 use std::process::Command;
 
 #[test]
@@ -154,5 +155,143 @@ fn fifty_shells_at_once_say_nothing() {
         let output = child.wait_with_output().unwrap();
         assert_eq!(String::from_utf8_lossy(&output.stderr), "");
         assert_eq!(lines(&String::from_utf8_lossy(&output.stdout)), [nvcc(&at, "12.4.1")]);
+    }
+}
+
+/// The nearest name counts, wherever it leads: not the pin of the directory above.
+#[test]
+fn a_pin_that_leads_nowhere_is_no_pin_of_the_parent() {
+    let at = machine();
+    fs::create_dir_all(at.path("home/q/dangling")).unwrap();
+    fs::create_dir_all(at.path("home/q/looping")).unwrap();
+    symlink("nowhere", at.path("home/q/dangling/.cuda-version")).unwrap();
+    symlink(".cuda-version", at.path("home/q/looping/.cuda-version")).unwrap();
+    let new = nvcc(&at, "12.4.1");
+    for shell in shells() {
+        for name in ["dangling", "looping"] {
+            let inside = format!("q/{name}");
+            let steps =
+                [Cd("q"), Prompt, Nvcc, Cd(&inside), Prompt, Show("CUDA_HOME"), Cd("q"), Prompt, Nvcc];
+            let said = try_run(&at, shell, &after_init(steps));
+            assert_eq!(lines(&said.out), [&new, "CUDA_HOME unset", &new], "{shell:?} {name}");
+            assert!(said.err.contains(&format!("{name}/.cuda-version")), "{shell:?}: {}", said.err);
+        }
+        // It comes while the shell stands below the pin.
+        let comes = [
+            Cd("q/sub"),
+            Prompt,
+            Nvcc,
+            Prompt,
+            Line("ln -s nowhere .cuda-version"),
+            Prompt,
+            Show("CUDA_HOME"),
+            Line("rm .cuda-version"),
+            Prompt,
+            Nvcc,
+        ];
+        let said = try_run(&at, shell, &after_init(comes));
+        assert_eq!(lines(&said.out), [&new, "CUDA_HOME unset", &new], "{shell:?}: {}", said.err);
+    }
+}
+
+/// What people call their own functions and aliases; the hook takes the shell's.
+#[test]
+fn functions_and_aliases_of_the_user_are_not_the_hooks() {
+    let at = machine();
+    let names = ["[", "local", "export", "read", "mapfile", "source", "eval", "test", "cd", "unset", "echo"];
+    let functions: String =
+        names.iter().map(|n| format!("function {n} {{ builtin printf 'mine\\n'; return 1; }}\n")).collect();
+    let aliases: String = names.iter().map(|n| format!("alias -- '{n}=builtin printf mine'\n")).collect();
+    let wanted = [nvcc(&at, "11.8.0"), nvcc(&at, "12.4.1"), nvcc(&at, "11.8.0"), "unset".to_owned()];
+    for shell in [Shell::Bash, Shell::Zsh].into_iter().filter(|s| has(s.name())) {
+        let [program, option] = shell.bare();
+        let (prompt, options, find) = match shell {
+            Shell::Bash => (
+                "for c in \"${PROMPT_COMMAND[@]}\"; do builtin eval \"$c\"; done",
+                "shopt -s expand_aliases",
+                "type -P nvcc",
+            ),
+            _ => ("for f in $precmd_functions; do $f; done", "true", "whence -p nvcc"),
+        };
+        let init = format!("builtin {}\n", shell.init());
+        for theirs in [&functions, &aliases] {
+            for start in [format!("{theirs}{init}"), format!("{init}{theirs}")] {
+                let script = format!(
+                    "{options}\n{start}
+                    builtin cd ~/p; {prompt}; {prompt}; {find}
+                    builtin cd ~/q/sub; {prompt}; {prompt}; {find}
+                    builtin cd ~/none; cudaup --color never -q use --shell 11.8; {prompt}; {find}
+                    builtin unset CUDAUP_VERSION; {prompt}; builtin echo ${{CUDA_HOME-unset}}"
+                );
+                let said = said(command(&at, program).args([option, "-c", &script]).output().unwrap());
+                assert_eq!(
+                    (lines(&said.out), said.err.as_str()),
+                    (wanted.to_vec(), ""),
+                    "{shell:?}: {script}"
+                );
+            }
+        }
+    }
+    if has("fish") {
+        let theirs = "function source; echo mine; end\nfunction cd; builtin cd $argv; end";
+        let steps = [Line(theirs), Cd("q"), Prompt, Nvcc, Line("cudaup -q use --shell 11.8"), Nvcc];
+        let said = run(&at, Shell::Fish, &after_init(steps));
+        assert_eq!(said, [nvcc(&at, "12.4.1"), nvcc(&at, "11.8.0")]);
+    }
+}
+
+/// As if from another terminal: by a program that this shell does not run as `cudaup`.
+#[test]
+fn what_another_terminal_installs_ends_a_refusal() {
+    let at = machine();
+    at.write("home/r/.cuda-version", "13.0\n");
+    at.write("home/l/.cuda-version", "l122\n");
+    let elsewhere = at.toolkit("apps/cuda-12.2", "12.2.2");
+    symlink(&elsewhere, at.path("home/elsewhere")).unwrap();
+    for default in [None, Some("12.4\n")] {
+        for shell in shells() {
+            let _ = fs::remove_file(at.home().join("default"));
+            if let Some(text) = default {
+                at.write("home/.cudaup/default", text);
+            }
+            let made = at.managed("13.0.2");
+            fs::rename(&made, at.path("home/parked")).unwrap();
+            let steps = [
+                Cd("r"),
+                Prompt,
+                Prompt,
+                Show("CUDA_HOME"),
+                Line("mkdir ~/.cudaup/toolkits/9.9.9"),
+                Prompt,
+                Show("CUDA_HOME"),
+                Line("mv ~/parked ~/.cudaup/toolkits/13.0.2; rmdir ~/.cudaup/toolkits/9.9.9"),
+                Prompt,
+                Nvcc,
+                Prompt,
+                Nvcc,
+                Cd("l"),
+                Prompt,
+                Prompt,
+                Show("CUDA_HOME"),
+                Line("ln -s nowhere ~/.cudaup/toolkits/l122"),
+                Prompt,
+                Show("CUDA_HOME"),
+                Line("ln -sfn ~/elsewhere ~/.cudaup/toolkits/l122"),
+                Prompt,
+                Nvcc,
+                Line("rm -r ~/.cudaup/toolkits/l122 ~/.cudaup/toolkits/13.0.2"),
+            ];
+            let said = try_run(&at, shell, &after_init(steps));
+            let (new, linked) = (nvcc(&at, "13.0.2"), elsewhere.join("bin/nvcc").display().to_string());
+            let none = "CUDA_HOME unset";
+            assert_eq!(
+                lines(&said.out),
+                [none, none, &new, &new, none, none, &linked],
+                "{shell:?}: {}",
+                said.err
+            );
+            // Once for each list of what is installed.
+            assert_eq!(said.err.matches("r/.cuda-version").count(), 2, "{shell:?}: {}", said.err);
+        }
     }
 }

@@ -16,6 +16,7 @@ mod hook_zsh;
 mod init;
 mod install;
 mod installer;
+mod keeping;
 mod net;
 mod sandbox;
 mod shell_driver;

@@ -1,0 +1,198 @@
+//! list, link, unlink and uninstall, and the shims that follow them: what is shown, kept and taken away.
+
+use crate::sandbox::Sandbox;
+use std::fs;
+use std::os::unix::fs::symlink;
+
+#[test]
+fn one_toolkit_with_three_names_is_listed_once() {
+    let at = Sandbox::new();
+    at.toolkit("usr/local/cuda-12.6", "12.6.3");
+    at.toolkit("usr/local/cuda-13.0", "13.0.2");
+    symlink("cuda-12.6", at.path("usr/local/cuda-12")).unwrap();
+    symlink("/usr/local/cuda-13.0", at.path("usr/local/cuda-13")).unwrap();
+    symlink("cuda-13", at.path("usr/local/cuda")).unwrap();
+    at.write("usr/local/cuda-9.9/README", "not a toolkit");
+    let list: serde_json::Value = serde_json::from_str(&at.cudaup("p", &["list", "--json"]).out).unwrap();
+    let rows = list["toolkits"].as_array().unwrap();
+    let versions: Vec<_> = rows.iter().map(|r| r["version"].as_str().unwrap()).collect();
+    assert_eq!(versions, ["13.0.2", "12.6.3"]);
+    let aliases = rows[0]["aliases"].as_array().unwrap();
+    assert_eq!(aliases.len(), 2, "{aliases:?}");
+    assert_eq!(rows[0]["chosen"], "in use here");
+}
+
+#[test]
+fn links_by_odd_names_change_nothing() {
+    let at = Sandbox::new();
+    let target = at.toolkit("opt/x", "12.4.1");
+    at.managed("13.0.2");
+    for name in ["", ".", "..", "/", "a/b", "../x", "x\ny", " ", "12.4", "latest", "cu124"] {
+        let linked = at.cudaup("p", &["link", name, target.to_str().unwrap()]);
+        assert_eq!(linked.code, Some(2), "{name:?}: {}", linked.err);
+        let removed = at.cudaup("p", &["uninstall", name]);
+        assert!(matches!(removed.code, Some(1..=3)), "{name:?}: {}", removed.err);
+    }
+    assert!(target.join("bin/nvcc").exists());
+    assert_eq!(fs::read_dir(at.home().join("toolkits")).unwrap().count(), 1);
+}
+
+#[test]
+fn a_link_is_made_followed_and_forgotten_and_its_target_left_alone() {
+    let at = Sandbox::new();
+    let target = at.toolkit("opt/my cuda", "12.4.1");
+    let before = snapshot(&target);
+    let linked = at.cudaup("opt", &["link", "mine", "my cuda"]);
+    assert_eq!(linked.code, Some(0), "{}", linked.err);
+    assert!(linked.out.contains("CUDA 12.4.1"), "{}", linked.out);
+    assert!(at.home().join("shims/nvcc").exists(), "the shims are there without a rehash");
+    assert_eq!(at.cudaup("p", &["use", "mine"]).code, Some(0));
+    assert_eq!(at.cudaup("p", &["which", "nvcc"]).out, format!("{}\n", target.join("bin/nvcc").display()));
+    assert_eq!(at.cudaup("p", &["unlink", "mine"]).code, Some(0));
+    assert_eq!(at.cudaup("p", &["which", "nvcc"]).code, Some(3));
+    assert!(!at.home().join("shims/nvcc").exists(), "the shims go with the last toolkit");
+    assert_eq!(snapshot(&target), before);
+}
+
+#[test]
+fn a_link_whose_target_is_gone_is_said_and_can_be_forgotten() {
+    let at = Sandbox::new();
+    let target = at.toolkit("opt/x", "12.4.1");
+    at.cudaup("p", &["link", "mine", target.to_str().unwrap()]);
+    at.cudaup("p", &["use", "mine"]);
+    fs::remove_dir_all(&target).unwrap();
+    let which = at.cudaup("p", &["which", "nvcc"]);
+    assert_eq!(which.code, Some(3));
+    assert!(which.err.contains("the directory of the linked toolkit mine was removed"), "{}", which.err);
+    assert!(at.cudaup("p", &["list"]).out.contains("missing: the directory is gone"));
+    assert_eq!(at.cudaup("p", &["uninstall", "mine"]).code, Some(0));
+    assert!(!at.cudaup("p", &["list"]).out.contains("mine"));
+}
+
+#[test]
+fn a_tree_whose_nvcc_refuses_is_not_linked_and_is_listed_as_broken() {
+    let at = Sandbox::new();
+    at.script(
+        "usr/local/cuda-10.2/bin/nvcc",
+        "echo 'nvcc-Error-CUDA version 10.2 was not installed with this HPC SDK:'; exit 1",
+    );
+    let linked = at.cudaup("p", &["link", "old", at.path("usr/local/cuda-10.2").to_str().unwrap()]);
+    assert_eq!(linked.code, Some(1));
+    assert!(linked.err.contains("nvcc-Error-CUDA version 10.2 was not installed"), "{}", linked.err);
+    assert!(at.cudaup("p", &["list"]).out.contains("broken: its nvcc says: nvcc-Error-CUDA"));
+}
+
+#[test]
+fn uninstall_takes_what_cudaup_installed_and_nothing_else() {
+    let at = Sandbox::new();
+    at.managed("12.4.1");
+    at.managed("12.4.0");
+    at.managed("13.0.2");
+    at.write("home/.cudaup/default", "13.0\n");
+    at.toolkit("home/.cudaup/toolkits/12.9.1", "12.9.1");
+    let system = at.toolkit("usr/local/cuda-11.8", "11.8.0");
+    let refused = |arguments: &[&str], words: &str| {
+        let said = at.cudaup("p", arguments);
+        assert_ne!(said.code, Some(0), "{arguments:?}");
+        assert!(said.err.contains(words), "{arguments:?}: {}", said.err);
+    };
+    refused(&["uninstall", "12.4"], "fits several toolkits: 12.4.1, 12.4.0");
+    refused(&["uninstall", "13.0"], "is your default");
+    refused(&["uninstall", "11.8"], "was not installed by cudaup and is left alone");
+    refused(&["uninstall", "12.9.1"], "was not put there by cudaup and is left alone");
+    refused(&["uninstall", "12.8"], "is not installed");
+    assert!(system.join("bin/nvcc").exists());
+    let removed = at.cudaup("p", &["uninstall", "12.4.1", "12.4.0"]);
+    assert_eq!(removed.code, Some(0), "{}", removed.err);
+    assert!(
+        removed.out.starts_with("removed 12.4.1, ") && removed.out.contains(" freed\n"),
+        "{}",
+        removed.out
+    );
+    assert_eq!(at.cudaup("p", &["uninstall", "--force", "13.0"]).code, Some(0));
+    let left: Vec<_> =
+        fs::read_dir(at.home().join("toolkits")).unwrap().flatten().map(|e| e.file_name()).collect();
+    assert_eq!(left, ["12.9.1"]);
+    assert_eq!(fs::read_dir(at.home().join("staging")).unwrap().count(), 0);
+}
+
+#[test]
+fn what_is_no_shim_stays_where_the_shims_are() {
+    let at = Sandbox::new();
+    let target = at.toolkit("opt/x", "12.4.1");
+    fs::create_dir_all(at.path("mybin/nvprof")).unwrap();
+    at.write("mybin/tool", "mine");
+    symlink(at.path("mybin"), at.home().join("shims")).unwrap();
+    assert_eq!(at.cudaup("p", &["link", "mine", target.to_str().unwrap()]).code, Some(0));
+    assert_eq!(at.cudaup("p", &["unlink", "mine"]).code, Some(0));
+    let mut left: Vec<_> = fs::read_dir(at.path("mybin")).unwrap().flatten().map(|e| e.file_name()).collect();
+    left.sort();
+    assert_eq!(left, ["nvprof", "tool"]);
+}
+
+#[test]
+fn shims_of_many_changes_at_once_are_all_there() {
+    let at = Sandbox::new();
+    let target = at.toolkit("opt/x", "12.4.1");
+    at.script("opt/x/bin/nvdisasm", "");
+    let run = |arguments: &[&str]| {
+        let mut command = at.command(at.home().join("bin/cudaup"), "p");
+        command.args(arguments).stdout(std::process::Stdio::null()).spawn().unwrap()
+    };
+    at.managed("13.0.2");
+    for _ in 0..15 {
+        let target = target.to_str().unwrap();
+        let mut all = vec![
+            run(&["link", "b", target]),
+            run(&["rehash"]),
+            run(&["link", "c", target]),
+            run(&["rehash"]),
+        ];
+        for child in &mut all {
+            assert!(child.wait().unwrap().success());
+        }
+        assert!(at.home().join("shims/nvdisasm").exists());
+        assert!(
+            run(&["unlink", "b"]).wait().unwrap().success()
+                && run(&["unlink", "c"]).wait().unwrap().success()
+        );
+        assert!(!at.home().join("shims/nvdisasm").exists());
+    }
+}
+
+#[test]
+fn two_names_of_one_toolkit_remove_it_once() {
+    let at = Sandbox::new();
+    at.managed("13.0.2");
+    at.cudaup("p", &["rehash"]);
+    let removed = at.cudaup("p", &["uninstall", "13.0.2", "13.0"]);
+    assert_eq!(removed.code, Some(0), "{}", removed.err);
+    assert_eq!(removed.out.lines().count(), 1, "{}", removed.out);
+    assert!(!at.home().join("shims/nvcc").exists());
+}
+
+#[test]
+fn a_default_goes_with_its_last_toolkit() {
+    let at = Sandbox::new();
+    at.managed("13.0.2");
+    at.write("home/.cudaup/default", "13.0\nld_library_path = off\n");
+    let removed = at.cudaup("p", &["uninstall", "--force", "13.0"]);
+    assert!(removed.out.contains("you have no default now"), "{}", removed.out);
+    assert_eq!(fs::read_to_string(at.home().join("default")).unwrap(), "ld_library_path = off\n");
+}
+
+fn snapshot(directory: &std::path::Path) -> Vec<(std::path::PathBuf, u64, std::time::SystemTime)> {
+    let mut all = Vec::new();
+    let mut left = vec![directory.to_path_buf()];
+    while let Some(next) = left.pop() {
+        for entry in fs::read_dir(next).unwrap().flatten() {
+            let found = entry.metadata().unwrap();
+            all.push((entry.path(), found.len(), found.modified().unwrap()));
+            if found.is_dir() {
+                left.push(entry.path());
+            }
+        }
+    }
+    all.sort();
+    all
+}
