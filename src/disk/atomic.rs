@@ -1,7 +1,7 @@
 //! Changes that are there whole or not at all: a file by rename, a tree by rename.
 
 use super::tree;
-use crate::failure::Failure;
+use crate::failure::{Failure, plain_io};
 use std::fs::{self, Permissions};
 use std::io::{self, Write};
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -61,14 +61,16 @@ pub fn rename_into_place(staged: &Path, target: &Path) -> Result<(), Failure> {
 
 fn move_by_copy(staged: &Path, target: &Path) -> Result<(), Failure> {
     let folder = target.parent().unwrap_or(Path::new("/"));
-    let beside = tempfile::Builder::new()
-        .prefix(".cudaup-")
-        .tempdir_in(folder)
-        .map_err(|e| Failure::io("create a directory in", folder, &e))?;
-    let copy = beside.path().join("tree");
-    copy_tree(staged, &copy)?;
-    fs::rename(&copy, target).map_err(|e| Failure::io("create", target, &e))?;
-    tree::remove(staged)
+    // Whoever moves to a target holds its lock, so that what is there by this name is of a dead process.
+    let name = target.file_name().unwrap_or_default().to_string_lossy();
+    let copy = folder.join(format!(".cudaup-{name}"));
+    tree::remove(&copy)?;
+    let moved = copy_tree(staged, &copy)
+        .and_then(|()| fs::rename(&copy, target).map_err(|e| Failure::io("create", target, &e)));
+    if moved.is_err() {
+        tree::remove(&copy)?;
+    }
+    moved.and_then(|()| tree::remove(staged))
 }
 
 /// Copies a tree entry by entry: links as links, modes kept, anything that is no file, directory or link refused.
@@ -81,9 +83,13 @@ fn copy_tree(from: &Path, to: &Path) -> Result<(), Failure> {
     }
     if found.is_file() {
         let options = fs_extra::file::CopyOptions::new().buffer_size(1 << 20);
-        // The crate says only "other" for most failures; the path says more than that.
         return fs_extra::file::copy(from, to, &options).map(drop).map_err(|e| {
-            Failure::failed(format!("could not copy {} to {}: {e}", from.display(), to.display()))
+            // The crate keeps the system's words inside and does not say them.
+            let why = match &e.kind {
+                fs_extra::error::ErrorKind::Io(why) => plain_io(why),
+                _ => e.to_string(),
+            };
+            Failure::failed(format!("could not copy {} to {}: {why}", from.display(), to.display()))
         });
     }
     if !found.is_dir() {

@@ -5,4 +5,5 @@ pub mod atomic;
 pub mod lock;
 pub mod space;
 pub mod staging;
+pub mod text;
 pub mod tree;

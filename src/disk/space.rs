@@ -1,11 +1,23 @@
 //! How much room there is.
 
 use crate::failure::{Failure, plain_io};
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
+
+/// The nearest directory that exists.
+fn existing(path: &Path) -> &Path {
+    path.ancestors().find(|p| p.exists()).unwrap_or(Path::new("/"))
+}
+
+/// The file system where `path` is, or will be once it is created: two paths with the same number share their room.
+pub fn device(path: &Path) -> Result<u64, Failure> {
+    let there = existing(path);
+    std::fs::metadata(there).map(|found| found.dev()).map_err(|e| Failure::io("read", there, &e))
+}
 
 /// Bytes that this user can still write where `path` is, or will be once it is created.
 pub fn free(path: &Path) -> Result<u64, Failure> {
-    let there = path.ancestors().find(|p| p.exists()).unwrap_or(Path::new("/"));
+    let there = existing(path);
     let found = rustix::fs::statvfs(there).map_err(|e| {
         Failure::failed(format!(
             "could not ask for the free space of {}: {}",

@@ -2,7 +2,7 @@
 
 use crate::compat::driver;
 use crate::failure::{Exit, Failure};
-use crate::install::look::{Facts, Room};
+use crate::install::look::{Facts, Room, Store};
 use crate::source::plan::{Plan, Platform};
 use crate::source::profile::{Profile, Wish, select};
 use crate::toolkit::receipt::Receipt;
@@ -123,20 +123,25 @@ fn options(wish: &Wish) -> String {
 }
 
 /// Whether the plan can be carried out in the room there is.
-pub fn fits(plan: &Plan, room: Room, home: &Path) -> Result<(), Failure> {
-    let (load, unpacked) = (plan.size().saturating_sub(room.loaded), plan.unpacked());
+pub fn fits(plan: &Plan, room: &Room) -> Result<(), Failure> {
+    room.stores.iter().try_for_each(|store| fits_in(plan, room.loaded, store))
+}
+
+fn fits_in(plan: &Plan, loaded: u64, store: &Store) -> Result<(), Failure> {
+    let load = if store.archives { plan.size().saturating_sub(loaded) } else { 0 };
+    let unpacked = if store.tree { plan.unpacked() } else { 0 };
     let needed = load.saturating_add(unpacked);
-    if needed <= room.free {
+    if needed <= store.free {
         return Ok(());
     }
     let message = format!(
         "not enough room in {} for {}: {} are needed ({} to load and {} on disk), {} are free",
-        home.display(),
+        store.path.display(),
         plan.version,
         size(needed),
         size(load),
         size(unpacked),
-        size(room.free)
+        size(store.free)
     );
     let failure =
         Failure::new(Exit::Failed, message).hint("CUDAUP_HOME=/a/larger/disk/cudaup cudaup install ...");
@@ -147,7 +152,7 @@ pub fn fits(plan: &Plan, room: Room, home: &Path) -> Result<(), Failure> {
 }
 
 /// What is said before anything is loaded.
-pub fn announcement(plan: &Plan, room: Room, facts: &Facts) -> Vec<String> {
+pub fn announcement(plan: &Plan, room: &Room, facts: &Facts) -> Vec<String> {
     let profile = match plan.profile {
         Profile::Chosen => Profile::Chosen.to_string(),
         profile => format!("{profile} profile"),
@@ -159,13 +164,14 @@ pub fn announcement(plan: &Plan, room: Room, facts: &Facts) -> Vec<String> {
     } else {
         String::new()
     };
+    let free = room.stores.iter().filter(|s| s.tree).map(|s| s.free).min().unwrap_or(0);
     let mut lines = vec![format!(
         "{}, {profile}, from {}: {parts}, {} to load{loaded}, about {} on disk ({} free)",
         plan.version,
         plan.source,
         size(plan.size()),
         size(plan.unpacked()),
-        size(room.free)
+        size(free)
     )];
     if !plan.missing.is_empty() {
         lines.push(format!("{} does not have {}", plan.source, plan.missing.join(", ")));

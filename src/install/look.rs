@@ -1,6 +1,6 @@
 //! What an install has to know of the machine before it decides anything.
 
-use crate::disk::space;
+use crate::disk::{space, text};
 use crate::facts::driver;
 use crate::failure::Failure;
 use crate::host::Host;
@@ -42,7 +42,7 @@ pub fn look(host: &Host, home: &Home, roots: &[PathBuf], disk: &dyn Disk, reques
     let receipt = managed.and_then(|t| Receipt::read(&t.root).ok().flatten());
     Facts {
         platform: Platform::here(),
-        recorded: fs::read_to_string(home.path().join(MACHINE_FILE)).ok().map(|t| t.trim().to_owned()),
+        recorded: text::read(&home.path().join(MACHINE_FILE)).ok().map(|t| t.trim().to_owned()),
         present,
         receipt,
         driver: driver::version(host),
@@ -67,23 +67,80 @@ fn other_owner(home: &Path) -> Option<u32> {
     (rustix::process::geteuid().is_root() && owner != 0).then_some(owner)
 }
 
-/// The room that an install has and needs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// The room that an install has.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Room {
-    /// Bytes that can be written.
-    pub free: u64,
     /// Bytes of the archives that are loaded already.
     pub loaded: u64,
+    /// The file systems that are written to. Each directory of a home may be a link to another.
+    pub stores: Vec<Store>,
+}
+
+/// A file system, and what of an install it has to take.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Store {
+    /// A directory on it.
+    pub path: PathBuf,
+    /// Bytes that can be written.
+    pub free: u64,
+    /// Whether archives are loaded to it.
+    pub archives: bool,
+    /// Whether the toolkit is put together, or has its place there.
+    pub tree: bool,
 }
 
 /// Measures the room for these parts.
 pub fn room(home: &Home, parts: &[Part]) -> Result<Room, Failure> {
     let downloads = downloads(home);
     let loaded = |part: &Part| fs::metadata(downloads.join(&part.file)).map_or(0, |m| m.len().min(part.size));
-    Ok(Room { free: space::free(home.path())?, loaded: parts.iter().map(loaded).sum() })
+    let loaded = parts.iter().map(loaded).sum();
+    let mut stores: Vec<(u64, Store)> = Vec::new();
+    for (path, archives) in [(home.staging(), false), (home.toolkits(), false), (downloads, true)] {
+        let device = space::device(&path)?;
+        if let Some((_, store)) = stores.iter_mut().find(|(d, _)| *d == device) {
+            store.archives |= archives;
+            store.tree |= !archives;
+            continue;
+        }
+        let shown = if device == space::device(home.path())? { home.path().to_path_buf() } else { path };
+        let store = Store { free: space::free(&shown)?, path: shown, archives, tree: !archives };
+        stores.push((device, store));
+    }
+    Ok(Room { loaded, stores: stores.into_iter().map(|(_, store)| store).collect() })
 }
 
 /// Where archives are loaded to.
 pub fn downloads(home: &Home) -> PathBuf {
     home.cache().join("downloads")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::symlink;
+    use tempfile::TempDir;
+
+    #[test]
+    fn room_is_measured_where_the_directories_really_are() {
+        let Ok(other) = TempDir::new_in("/dev/shm") else {
+            eprintln!("skipped: no second file system at /dev/shm");
+            return;
+        };
+        let root = TempDir::new().unwrap();
+        if space::device(root.path()).unwrap() == space::device(other.path()).unwrap() {
+            eprintln!("skipped: /dev/shm is no second file system here");
+            return;
+        }
+        let home = Home::new(root.path().join("home"));
+        let stores = || {
+            let stores = room(&home, &[]).unwrap().stores.into_iter();
+            stores.map(|s| (s.path, s.archives, s.tree)).collect::<Vec<_>>()
+        };
+        assert_eq!(stores(), [(home.path().to_path_buf(), true, true)]);
+        fs::create_dir(home.path()).unwrap();
+        symlink(other.path(), home.toolkits()).unwrap();
+        assert_eq!(stores(), [(home.path().to_path_buf(), true, true), (home.toolkits(), false, true)]);
+        symlink(other.path(), home.staging()).unwrap();
+        assert_eq!(stores(), [(home.staging(), false, true), (home.path().to_path_buf(), true, false)]);
+    }
 }

@@ -67,11 +67,11 @@ pub fn run(site: &Site<'_>, roots: &[PathBuf], order: &Order) -> Result<Answer, 
         return Ok(Answer::Present(there));
     }
     let room = look::room(site.home, &plan.parts)?;
-    let lines = decide::announcement(&plan, room, &facts);
+    let lines = decide::announcement(&plan, &room, &facts);
     if order.dry_run {
         return Ok(Answer::Planned(Box::new(plan), lines));
     }
-    decide::fits(&plan, room, site.home.path())?;
+    decide::fits(&plan, &room)?;
     for line in &lines {
         site.talk.say(line);
     }

@@ -2,6 +2,7 @@
 //! which state of the server's file it is a part of.
 
 use super::error::Error;
+use crate::disk::text;
 use crate::failure::Failure;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -39,7 +40,7 @@ impl Part {
         let origin_path = beside(target, ".part.json");
         let mut file = open(&path).map_err(|e| disk("open", &path, &e))?;
         let (hasher, length) = digest(&mut file).map_err(|e| disk("read", &path, &e))?;
-        let origin = std::fs::read(&origin_path).ok().and_then(|b| serde_json::from_slice(&b).ok());
+        let origin = text::read(&origin_path).ok().and_then(|text| serde_json::from_str(&text).ok());
         Ok(Self { path, origin_path, file, hasher, length, origin: origin.unwrap_or_default() })
     }
 

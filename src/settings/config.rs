@@ -1,5 +1,6 @@
 //! `config.toml`: network and cache. What changes which toolkit is chosen, or its environment, stands in `default`.
 
+use crate::disk::text;
 use crate::failure::Failure;
 use serde::Deserialize;
 use std::path::Path;
@@ -38,7 +39,7 @@ pub struct Cache {
 
 /// Reads the file; an absent one says nothing.
 pub fn read(path: &Path) -> Result<Config, Failure> {
-    match std::fs::read_to_string(path) {
+    match text::read(path) {
         Ok(text) => parse(&text).map_err(|why| Failure::failed(format!("{}: {why}", path.display()))),
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(Config::default()),
         Err(e) => Err(Failure::io("read", path, &e)),

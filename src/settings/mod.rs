@@ -5,6 +5,7 @@ mod ini;
 mod pip;
 mod uv;
 
+use crate::disk;
 use crate::failure::Failure;
 use crate::host::Host;
 use std::path::{Path, PathBuf};
@@ -135,7 +136,10 @@ fn certificates(host: &Host, pip: &[(Said, String)], notes: &mut Vec<String>) ->
 
 /// A settings file's text; one that is absent is `None`, one that cannot be read is also said.
 fn text(path: &Path, notes: &mut Vec<String>) -> Option<String> {
-    match std::fs::read_to_string(path) {
+    if path == Path::new("/dev/null") {
+        return None;
+    }
+    match disk::text::read(path) {
         Ok(text) => Some(text),
         Err(e) if matches!(e.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory) => {
             None

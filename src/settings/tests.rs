@@ -116,6 +116,24 @@ fn certificates_are_files_that_exist() {
 }
 
 #[test]
+fn what_is_no_regular_file_is_not_waited_for() {
+    use rustix::fs::{CWD, FileType, Mode, mknodat};
+    let root = tempfile::tempdir().unwrap();
+    let fifo = |name: &str| {
+        let path = root.path().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        mknodat(CWD, &path, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
+        path.display().to_string()
+    };
+    let (uv, config) = (fifo("home/.config/uv/uv.toml"), fifo("config.toml"));
+    let found = indexes(&host(root.path(), &[])).unwrap();
+    assert_eq!(found.notes, [format!("could not read {uv}: it is no regular file")]);
+    let failure = super::config(root.path()).unwrap_err();
+    assert_eq!(failure.message, format!("could not read {config}: it is no regular file"));
+    assert!(indexes(&host(root.path(), &[("UV_CONFIG_FILE", "/dev/null")])).unwrap().notes.is_empty());
+}
+
+#[test]
 fn a_file_that_cannot_be_read_is_said() {
     let root = tempfile::tempdir().unwrap();
     write(&root.path().join("home/.config/uv/uv.toml"), "index-url = 3");

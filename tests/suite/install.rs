@@ -182,13 +182,18 @@ fn a_second_install_says_for_whom_it_waits_and_takes_over_from_the_dead() {
     }
 }
 
-/// Runs a script that first puts a file system of its own in the place of the home; `None` where that is not possible here.
+/// Runs an install with a file system of its own in the place of the home; `None` where that is not possible here.
 fn on_a_disk(place: &Place, options: &str) -> Option<Output> {
-    fs::create_dir_all(place.home()).unwrap();
-    let script = "mount -t tmpfs -o \"$1\" tmpfs \"$HOME\" || exit 99; shift; \"$@\"; code=$?
+    mounted(place, "", options)
+}
+
+/// The same in the place of a directory below the home.
+fn mounted(place: &Place, below: &str, options: &str) -> Option<Output> {
+    fs::create_dir_all(place.home().join(below)).unwrap();
+    let script = "mount -t tmpfs -o \"$1\" tmpfs \"$HOME/$2\" || exit 99; shift 2; \"$@\"; code=$?
         echo \"left: $(ls -A \"$HOME/.cudaup/staging\" \"$HOME/.cudaup/toolkits\" 2>/dev/null | tr '\\n' ' ')\"; exit $code";
     let mut command = place.command("unshare");
-    command.args(["-rm", "sh", "-c", script, "sh", options, env!("CARGO_BIN_EXE_cudaup")]);
+    command.args(["-rm", "sh", "-c", script, "sh", options, below, env!("CARGO_BIN_EXE_cudaup")]);
     command.args(["install", "13.0", "--profile", "minimal", "--no-verify"]);
     match command.output() {
         Ok(output) if output.status.code() != Some(99) && !text(&output.stderr).starts_with("unshare:") => {
@@ -228,6 +233,29 @@ fn a_disk_that_fills_up_leaves_no_half_toolkit() {
         text(&output.stdout).lines().any(|l| l.contains("left:") && !l.contains("13.0.3 ")),
         "{output:?}"
     );
+}
+
+#[test]
+fn toolkits_on_another_disk_need_room_there_and_its_cause_is_said() {
+    let place = Place::new(index_with_a_big_wheel());
+    let Some(output) = mounted(&place, ".cudaup/toolkits", "size=2m") else { return };
+    let err = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{err}");
+    assert!(err.contains("error: not enough room in ") && err.contains("/toolkits for 13.0.3"), "{err}");
+    assert_eq!(place.index.server.count(BIG), 0);
+
+    let mut index = FakeIndex::usual();
+    let bytes = wheel(&[("nvidia/cu13/lib/libnvvm.so.4", &noise(8_000_000, 1), 0o644)]);
+    index.add("nvidia-nvvm", BIG.trim_start_matches("/files/"), &bytes);
+    index.publish(Form::Json);
+    let place = Place::new(index);
+    let Some(output) = mounted(&place, ".cudaup/toolkits", "size=6m") else { return };
+    let err = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{err}");
+    assert!(err.contains("error: could not copy ") && err.contains(": no space left on device"), "{err}");
+    // Nothing half copied stays, and what was loaded does.
+    assert!(!text(&output.stdout).contains("13.0.3"), "{output:?}");
+    assert_eq!(place.count("cache/downloads"), CLOSURE.len());
 }
 
 #[test]

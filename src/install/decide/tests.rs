@@ -105,9 +105,34 @@ fn plan() -> Plan {
     }
 }
 
+fn store(path: &str, free: u64, archives: bool, tree: bool) -> Store {
+    Store { path: path.into(), free, archives, tree }
+}
+
+fn room(free: u64, loaded: u64) -> Room {
+    Room { loaded, stores: vec![store("/h", free, true, true)] }
+}
+
+#[test]
+fn each_disk_needs_room_for_what_it_takes() {
+    let check = |staging, toolkits, cache| {
+        let stores = vec![
+            store("/scratch", staging, false, true),
+            store("/h/toolkits", toolkits, false, true),
+            store("/h", cache, true, false),
+        ];
+        let room = Room { loaded: 4_000_000, stores };
+        fits(&plan(), &room).map_err(|f| f.message.split(" for 13").next().unwrap_or_default().to_owned())
+    };
+    assert_eq!(check(279_000_000, 279_000_000, 100_000_000), Ok(()));
+    assert_eq!(check(278_999_999, u64::MAX, u64::MAX), Err("not enough room in /scratch".to_owned()));
+    assert_eq!(check(u64::MAX, 278_999_999, u64::MAX), Err("not enough room in /h/toolkits".to_owned()));
+    assert_eq!(check(u64::MAX, u64::MAX, 99_000_000), Err("not enough room in /h".to_owned()));
+}
+
 #[test]
 fn room_is_counted_with_what_is_loaded_already() {
-    let check = |free, loaded| fits(&plan(), Room { free, loaded }, Path::new("/h"));
+    let check = |free, loaded| fits(&plan(), &room(free, loaded));
     assert!(check(383_000_000, 0).is_ok());
     let refused = check(382_999_999, 0).unwrap_err();
     assert_eq!(
@@ -119,14 +144,14 @@ fn room_is_counted_with_what_is_loaded_already() {
 
 #[test]
 fn sizes_gaps_and_the_driver_are_said_first() {
-    let room = Room { free: 31_000_000_000, loaded: 0 };
+    let room = room(31_000_000_000, 0);
     assert_eq!(
-        announcement(&plan(), room, &nothing()),
+        announcement(&plan(), &room, &nothing()),
         ["13.0.3, minimal profile, from pypi: 1 part, 104 MB to load, about 279 MB on disk (31.0 GB free)"]
     );
     let plan = Plan { missing: vec!["cuda_gdb".into(), "cuda_nvprune".into()], ..plan() };
     let facts = Facts { driver: Some("535.183.01".into()), other_owner: Some(1000), ..nothing() };
-    let lines = announcement(&plan, room, &facts);
+    let lines = announcement(&plan, &room, &facts);
     assert_eq!(lines[1], "pypi does not have cuda_gdb, cuda_nvprune");
     assert!(lines[2].starts_with("driver 535.183.01 does not run its programs"), "{lines:?}");
     assert!(lines[3].contains("user 1000"), "{lines:?}");
