@@ -18,7 +18,7 @@ _cudaup_there='' _cudaup_refused=''
 _cudaup_hook() {
   _cudaup_status=$?
   # shellcheck disable=SC2015 # whatever of this is not so, _cudaup_look is to look
-  [[ -f $_cudaup_near && -f $_cudaup_own && -e $_cudaup_root && ! -e $_cudaup_machine ]] && {
+  [[ -f $_cudaup_near && -r $_cudaup_near && -f $_cudaup_own && -r $_cudaup_own && -e $_cudaup_root && ! -e $_cudaup_machine ]] && {
     builtin mapfile -n64 -u3 _cudaup_lines
     builtin mapfile -n64 -u4 -O64 _cudaup_lines
   } 3<"$_cudaup_near" 4<"$_cudaup_own" &&
@@ -33,7 +33,7 @@ _cudaup_hook_below() {
     [[ ! -e $_cudaup_at && ! -L $_cudaup_at ]] || break
   done
   # shellcheck disable=SC2015 # whatever of this is not so, _cudaup_look is to look
-  [[ $_cudaup_at == "$_cudaup_near" && -f $_cudaup_near && -f $_cudaup_own && -e $_cudaup_root && ! -e $_cudaup_machine ]] && {
+  [[ $_cudaup_at == "$_cudaup_near" && -f $_cudaup_near && -r $_cudaup_near && -f $_cudaup_own && -r $_cudaup_own && -e $_cudaup_root && ! -e $_cudaup_machine ]] && {
     builtin mapfile -n64 -u3 _cudaup_lines
     builtin mapfile -n64 -u4 -O64 _cudaup_lines
   } 3<"$_cudaup_near" 4<"$_cudaup_own" &&

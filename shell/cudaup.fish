@@ -99,7 +99,7 @@ function _cudaup_shorten --argument-names key at
     set -q files[1]; or return
     for file in $files
         test -f $file -a -r $file; or return
-        set -a shape -a -f $file
+        set -a shape -a -f $file -a -r $file
     end
     test (string length -- $key) -lt 4096; or return
     set -g _cudaup_first $files[1]
@@ -191,6 +191,7 @@ function cudaup
         case '0use*' 0install 0uninstall 0link 0unlink 0add 0remove 0sync
             set -g _cudaup_asked '?'
             set -g _cudaup_same ''
+            set -g _cudaup_shape -n ''
     end
     _cudaup_hook
     return $code
