@@ -15,7 +15,7 @@ typeset -ga _cudaup_places
 # the user has set; all other cases are _cudaup_look's. zsh itself keeps $? for the other functions. `builtin` goes before
 # what people give functions or aliases of their own.
 function _cudaup_hook {
-  [[ -f $_cudaup_near && -r $_cudaup_near && -f $_cudaup_own && -r $_cudaup_own && -e $_cudaup_root && ! -e $_cudaup_machine ]] && {
+  [[ -f $_cudaup_near && -r $_cudaup_near && -f $_cudaup_own && -e $_cudaup_root && ! -e $_cudaup_machine ]] && {
     builtin read -rk4096 -u3 _cudaup_first
     builtin read -rk4096 -u4 _cudaup_second
     [[ "$PWD;$_cudaup_first;$_cudaup_second;${CUDAUP_VERSION-};${CUDA_HOME-};$PATH" == "$_cudaup_near_same" ]]
