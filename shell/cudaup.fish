@@ -27,13 +27,8 @@ function _cudaup_hook --on-event fish_prompt --on-variable PWD
 end
 
 # Opens nothing that would make it wait, and nothing that cannot be read. A link that leads nowhere is a name that is
-# there: it counts, and the program says what is wrong with it. A function that changes the directory may have exported
-# variables of its own (`set -lx PATH`), of which fish gives copies to what it calls: the copies go, since what is set is
-# the shell's own value, to be made from that.
+# there: it counts, and the program says what is wrong with it.
 function _cudaup_look
-    set -el PATH
-    set -el CUDA_HOME
-    set -el CUDAUP_VERSION
     test "$PWD" = "$_cudaup_pwd"; or _cudaup_climb
     set -l at
     for at in $_cudaup_places
@@ -49,7 +44,12 @@ end
 
 # Asks the program, if what its last answer stood on is no longer so: the directory may only be another with the same
 # answer. At the start the answer came with this file.
+# A function that changes the directory may have exported variables of its own (`set -lx PATH`), of which fish gives
+# copies to what it calls: the copies go, since what is set is the shell's own value, to be made from that.
 function _cudaup_change --argument-names key at
+    set -el PATH
+    set -el CUDA_HOME
+    set -el CUDAUP_VERSION
     if test -n "$_cudaup_refused"
         _cudaup_list
         test "has:$_cudaup_there" = "$_cudaup_refused"; or set -g _cudaup_asked '?'
@@ -99,7 +99,7 @@ function _cudaup_shorten --argument-names key at
     set -q files[1]; or return
     for file in $files
         test -f $file -a -r $file; or return
-        set -a shape -a -f $file -a -r $file
+        set -a shape -a -f $file
     end
     test (string length -- $key) -lt 4096; or return
     set -g _cudaup_first $files[1]
@@ -115,7 +115,7 @@ function _cudaup_ask
     # Once it is there again it is asked.
     test -x "$_cudaup_bin"; or return 1
     _cudaup_list
-    # See _cudaup_look: all else that the program may change.
+    # As in _cudaup_change: all else that the program may change.
     for name in LD_LIBRARY_PATH CPATH LIBRARY_PATH PKG_CONFIG_PATH CUDA_PATH CUDA_ROOT CUDAToolkit_ROOT \
         CUDA_TOOLKIT_ROOT_DIR CUDAHOSTCXX NVCC_CCBIN NVCC_PREPEND_FLAGS CUDAUP_STATE
         set -el $name

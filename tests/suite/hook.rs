@@ -293,7 +293,8 @@ fn a_global_option_before_the_verb_is_not_the_verb() {
             "cudaup --color=never -q use --shell 12.4",
             "cudaup -q --color always use 12.4 --shell",
         ] {
-            let said = try_run(&at, shell, &after_init([Cd("none"), Line(line), Nvcc, Show("CUDAUP_VERSION")]));
+            let said =
+                try_run(&at, shell, &after_init([Cd("none"), Line(line), Nvcc, Show("CUDAUP_VERSION")]));
             let wanted = [nvcc(&at, "12.4.1"), "CUDAUP_VERSION=<12.4.1>".to_owned()];
             assert_eq!(lines(&said.out), wanted, "{shell:?}: {line}: {}", said.err);
         }

@@ -63,8 +63,17 @@ fn a_functions_own_variables_stay_its_own() {
     let root = "~/.cudaup/toolkits/12.4.1";
     let (bin, include) = (format!("{root}/bin"), format!("{root}/include /my/include"));
     let wanted = [
-        "/usr/bin /bin", "/theirs", root, &bin, "/my/own", &include, root, &include, "outside",
-        "/my/own /usr/bin /bin", "/my/include",
+        "/usr/bin /bin",
+        "/theirs",
+        root,
+        &bin,
+        "/my/own",
+        &include,
+        root,
+        &include,
+        "outside",
+        "/my/own /usr/bin /bin",
+        "/my/include",
     ];
     assert_eq!((out, err.as_str()), (wanted.map(str::to_owned).to_vec(), ""));
 }

@@ -170,7 +170,8 @@ fn a_pin_that_leads_nowhere_is_no_pin_of_the_parent() {
     for shell in shells() {
         for name in ["dangling", "looping"] {
             let inside = format!("q/{name}");
-            let steps = [Cd("q"), Prompt, Nvcc, Cd(&inside), Prompt, Show("CUDA_HOME"), Cd("q"), Prompt, Nvcc];
+            let steps =
+                [Cd("q"), Prompt, Nvcc, Cd(&inside), Prompt, Show("CUDA_HOME"), Cd("q"), Prompt, Nvcc];
             let said = try_run(&at, shell, &after_init(steps));
             assert_eq!(lines(&said.out), [&new, "CUDA_HOME unset", &new], "{shell:?} {name}");
             assert!(said.err.contains(&format!("{name}/.cuda-version")), "{shell:?}: {}", said.err);
@@ -205,7 +206,11 @@ fn functions_and_aliases_of_the_user_are_not_the_hooks() {
     for shell in [Shell::Bash, Shell::Zsh].into_iter().filter(|s| has(s.name())) {
         let [program, option] = shell.bare();
         let (prompt, options, find) = match shell {
-            Shell::Bash => ("for c in \"${PROMPT_COMMAND[@]}\"; do builtin eval \"$c\"; done", "shopt -s expand_aliases", "type -P nvcc"),
+            Shell::Bash => (
+                "for c in \"${PROMPT_COMMAND[@]}\"; do builtin eval \"$c\"; done",
+                "shopt -s expand_aliases",
+                "type -P nvcc",
+            ),
             _ => ("for f in $precmd_functions; do $f; done", "true", "whence -p nvcc"),
         };
         let init = format!("builtin {}\n", shell.init());
@@ -219,7 +224,11 @@ fn functions_and_aliases_of_the_user_are_not_the_hooks() {
                     builtin unset CUDAUP_VERSION; {prompt}; builtin echo ${{CUDA_HOME-unset}}"
                 );
                 let said = said(command(&at, program).args([option, "-c", &script]).output().unwrap());
-                assert_eq!((lines(&said.out), said.err.as_str()), (wanted.to_vec(), ""), "{shell:?}: {script}");
+                assert_eq!(
+                    (lines(&said.out), said.err.as_str()),
+                    (wanted.to_vec(), ""),
+                    "{shell:?}: {script}"
+                );
             }
         }
     }
@@ -275,7 +284,12 @@ fn what_another_terminal_installs_ends_a_refusal() {
             let said = try_run(&at, shell, &after_init(steps));
             let (new, linked) = (nvcc(&at, "13.0.2"), elsewhere.join("bin/nvcc").display().to_string());
             let none = "CUDA_HOME unset";
-            assert_eq!(lines(&said.out), [none, none, &new, &new, none, none, &linked], "{shell:?}: {}", said.err);
+            assert_eq!(
+                lines(&said.out),
+                [none, none, &new, &new, none, none, &linked],
+                "{shell:?}: {}",
+                said.err
+            );
             // Once for each list of what is installed.
             assert_eq!(said.err.matches("r/.cuda-version").count(), 2, "{shell:?}: {}", said.err);
         }
