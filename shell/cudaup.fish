@@ -29,10 +29,10 @@ end
 # Opens nothing that would make it wait, and nothing that cannot be read. A link that leads nowhere is a name that is
 # there: it counts, and the program says what is wrong with it.
 function _cudaup_look
-    test "$PWD" = "$_cudaup_pwd"; or _cudaup_climb
+    test "$PWD" = "$_cudaup_pwd" -a ! -L "$_cudaup_places[1]"; or _cudaup_climb
     set -l at
     for at in $_cudaup_places
-        test -e "$at" -o -L "$at"; and break
+        test -e "$at"; and break
     end
     test -f "$at" -a -r "$at"; and read -lzn4096 pin <$at
     test -f "$_cudaup_own" -a -r "$_cudaup_own"; and read -lzn4096 default <$_cudaup_own
@@ -51,6 +51,13 @@ function _cudaup_change --argument-names key at
     set -el CUDA_HOME
     set -el CUDAUP_VERSION
     if test -n "$_cudaup_refused"
+        if test -n "$at" -a ! -e "$at" -a ! -L "$at"
+            # The link that led nowhere is gone.
+            set -g _cudaup_pwd ''
+            set -g _cudaup_refused ''
+            _cudaup_look
+            return 0
+        end
         _cudaup_list
         test "has:$_cudaup_there" = "$_cudaup_refused"; or set -g _cudaup_asked '?'
     end
@@ -87,9 +94,10 @@ function _cudaup_shorten --argument-names key at
     set -l shape -e $_cudaup_root -a ! -e $_cudaup_machine
     set -l files
     test -n "$at"; and set files $at
+    test "$at" = "$_cudaup_places[1]"; or set -a shape -a ! -L $_cudaup_places[1]
     for file in $_cudaup_places
         test "$file" = "$at"; and break
-        set -a shape -a ! -e $file -a ! -L $file
+        set -a shape -a ! -e $file
     end
     if test -e $_cudaup_own
         set -a files $_cudaup_own
@@ -131,7 +139,8 @@ function _cudaup_list
     set -g _cudaup_there $_cudaup_home/toolkits/*/
 end
 
-# Sets _cudaup_places: where a pin for this directory can lie, the nearest first, and an empty name after the last.
+# Sets _cudaup_places: where a pin for this directory can lie, the nearest first, and after the last an empty name. A link
+# that leads nowhere ends them: to test for one at each level costs too much at each prompt.
 function _cudaup_climb
     set -g _cudaup_pwd $PWD
     set -g _cudaup_same ''
@@ -147,6 +156,14 @@ function _cudaup_climb
             set -p _cudaup_places $dir/.cuda-version
         end
         set dir $dir/
+    end
+    set -l places
+    for place in $_cudaup_places
+        set -a places $place
+        if test -L "$place" -a ! -e "$place"
+            set -g _cudaup_places $places
+            break
+        end
     end
 end
 
