@@ -10,7 +10,7 @@
 _cudaup_own=$_cudaup_home/default _cudaup_machine=$_cudaup_system/etc/cudaup/default
 _cudaup_pwd='' _cudaup_places=('') _cudaup_asked='' _cudaup_yield='' _cudaup_told=${_cudaup_told-}
 _cudaup_near='' _cudaup_near_same='' _cudaup_same='' _cudaup_seen='' _cudaup_root=/ _cudaup_fresh=yes
-_cudaup_there='' _cudaup_refused=''
+_cudaup_there='' _cudaup_refused='' _cudaup_upper=A
 
 # At the prompt. This test is the whole cost where the last command succeeded, and a project's own pin and the user's
 # default are as they were; all other cases are _cudaup_look's. bash copies a function's body at each call: what is
@@ -18,7 +18,7 @@ _cudaup_there='' _cudaup_refused=''
 _cudaup_hook() {
   _cudaup_status=$?
   # shellcheck disable=SC2015 # whatever of this is not so, _cudaup_look is to look
-  [[ -f $_cudaup_near && -f $_cudaup_own && -e $_cudaup_root && ! -e $_cudaup_machine ]] && {
+  [[ -f $_cudaup_near && -r $_cudaup_near && -f $_cudaup_own && -e $_cudaup_root && ! -e $_cudaup_machine ]] && {
     builtin mapfile -n64 -u3 _cudaup_lines
     builtin mapfile -n64 -u4 -O64 _cudaup_lines
   } 3<"$_cudaup_near" 4<"$_cudaup_own" &&
@@ -33,7 +33,7 @@ _cudaup_hook_below() {
     [[ ! -e $_cudaup_at && ! -L $_cudaup_at ]] || break
   done
   # shellcheck disable=SC2015 # whatever of this is not so, _cudaup_look is to look
-  [[ $_cudaup_at == "$_cudaup_near" && -f $_cudaup_near && -f $_cudaup_own && -e $_cudaup_root && ! -e $_cudaup_machine ]] && {
+  [[ $_cudaup_at == "$_cudaup_near" && -f $_cudaup_near && -r $_cudaup_near && -f $_cudaup_own && -e $_cudaup_root && ! -e $_cudaup_machine ]] && {
     builtin mapfile -n64 -u3 _cudaup_lines
     builtin mapfile -n64 -u4 -O64 _cudaup_lines
   } 3<"$_cudaup_near" 4<"$_cudaup_own" &&
@@ -42,9 +42,9 @@ _cudaup_hook_below() {
 }
 
 # Keeps $?, unless the shell would end for it (set -e). A link that leads nowhere is a name that is there: it counts, and
-# the program says what is wrong with it.
+# the program says what is wrong with it. Where `==` takes a for A (nocasematch), all is looked at anew at each prompt.
 _cudaup_look() {
-  builtin [ "${PWD-}" = "$_cudaup_pwd" ] || _cudaup_climb
+  [[ ${PWD-} == "$_cudaup_pwd" && a != "$_cudaup_upper" ]] || _cudaup_climb
   for _cudaup_at in "${_cudaup_places[@]}"; do
     [[ ! -e $_cudaup_at && ! -L $_cudaup_at ]] || break
   done
@@ -58,7 +58,7 @@ _cudaup_look() {
   fi
   [[ ! -e $_cudaup_machine ]] || _cudaup_read_machine
   _cudaup_key="$_cudaup_at;$_cudaup_pin;$_cudaup_default;$_cudaup_other;${CUDAUP_VERSION-}"
-  if builtin [ "$_cudaup_key;${CUDA_HOME-};${PATH-}" != "$_cudaup_same" ] || [[ ! -e $_cudaup_root ]]; then _cudaup_change || :; fi
+  if [[ "$_cudaup_key;${CUDA_HOME-};${PATH-}" != "$_cudaup_same" || ! -e $_cudaup_root ]]; then _cudaup_change || :; fi
   [[ $- == *e* ]] || return "$_cudaup_status"
 }
 
@@ -130,8 +130,8 @@ _cudaup_settle() {
   # A root that does not exist is not watched.
   if [[ -n ${CUDAUP_STATE-} && -e ${CUDA_HOME-} ]]; then _cudaup_root=$CUDA_HOME; fi
   if [[ ${CUDAUP_STATE-} == '1;refused;'* ]]; then _cudaup_refused=:$_cudaup_there _cudaup_same=''; fi
-  # The short tests serve where a pin counts, it and the default are small, and `==` tells A from a (nocasematch).
-  if [[ $BASHOPTS != *nocasematch* && -z $_cudaup_yield$_cudaup_refused && -r $_cudaup_at && -r $_cudaup_own && ${#_cudaup_pin} -lt 4096 && ${#_cudaup_default} -lt 4096 ]]; then
+  # The short tests serve where a pin counts, and it and the default are small.
+  if [[ a != "$_cudaup_upper" && -z $_cudaup_yield$_cudaup_refused && -r $_cudaup_at && -r $_cudaup_own && ${#_cudaup_pin} -lt 4096 && ${#_cudaup_default} -lt 4096 ]]; then
     _cudaup_near=$_cudaup_at
     {
       builtin mapfile -n64 -u3 _cudaup_lines

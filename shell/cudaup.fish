@@ -27,17 +27,12 @@ function _cudaup_hook --on-event fish_prompt --on-variable PWD
 end
 
 # Opens nothing that would make it wait, and nothing that cannot be read. A link that leads nowhere is a name that is
-# there: it counts, and the program says what is wrong with it. A function that changes the directory may have exported
-# variables of its own (`set -lx PATH`), of which fish gives copies to what it calls: the copies go, since what is set is
-# the shell's own value, to be made from that.
+# there: it counts, and the program says what is wrong with it.
 function _cudaup_look
-    set -el PATH
-    set -el CUDA_HOME
-    set -el CUDAUP_VERSION
-    test "$PWD" = "$_cudaup_pwd"; or _cudaup_climb
+    test "$PWD" = "$_cudaup_pwd" -a ! -L "$_cudaup_places[1]"; or _cudaup_climb
     set -l at
     for at in $_cudaup_places
-        test -e "$at" -o -L "$at"; and break
+        test -e "$at"; and break
     end
     test -f "$at" -a -r "$at"; and read -lzn4096 pin <$at
     test -f "$_cudaup_own" -a -r "$_cudaup_own"; and read -lzn4096 default <$_cudaup_own
@@ -49,8 +44,20 @@ end
 
 # Asks the program, if what its last answer stood on is no longer so: the directory may only be another with the same
 # answer. At the start the answer came with this file.
+# A function that changes the directory may have exported variables of its own (`set -lx PATH`), of which fish gives
+# copies to what it calls: the copies go, since what is set is the shell's own value, to be made from that.
 function _cudaup_change --argument-names key at
+    set -el PATH
+    set -el CUDA_HOME
+    set -el CUDAUP_VERSION
     if test -n "$_cudaup_refused"
+        if test -n "$at" -a ! -e "$at" -a ! -L "$at"
+            # The link that led nowhere is gone.
+            set -g _cudaup_pwd ''
+            set -g _cudaup_refused ''
+            _cudaup_look
+            return 0
+        end
         _cudaup_list
         test "has:$_cudaup_there" = "$_cudaup_refused"; or set -g _cudaup_asked '?'
     end
@@ -87,9 +94,10 @@ function _cudaup_shorten --argument-names key at
     set -l shape -e $_cudaup_root -a ! -e $_cudaup_machine
     set -l files
     test -n "$at"; and set files $at
+    test "$at" = "$_cudaup_places[1]"; or set -a shape -a ! -L $_cudaup_places[1]
     for file in $_cudaup_places
         test "$file" = "$at"; and break
-        set -a shape -a ! -e $file -a ! -L $file
+        set -a shape -a ! -e $file
     end
     if test -e $_cudaup_own
         set -a files $_cudaup_own
@@ -115,7 +123,7 @@ function _cudaup_ask
     # Once it is there again it is asked.
     test -x "$_cudaup_bin"; or return 1
     _cudaup_list
-    # See _cudaup_look: all else that the program may change.
+    # As in _cudaup_change: all else that the program may change.
     for name in LD_LIBRARY_PATH CPATH LIBRARY_PATH PKG_CONFIG_PATH CUDA_PATH CUDA_ROOT CUDAToolkit_ROOT \
         CUDA_TOOLKIT_ROOT_DIR CUDAHOSTCXX NVCC_CCBIN NVCC_PREPEND_FLAGS CUDAUP_STATE
         set -el $name
@@ -131,7 +139,8 @@ function _cudaup_list
     set -g _cudaup_there $_cudaup_home/toolkits/*/
 end
 
-# Sets _cudaup_places: where a pin for this directory can lie, the nearest first, and an empty name after the last.
+# Sets _cudaup_places: where a pin for this directory can lie, the nearest first, and after the last an empty name. A link
+# that leads nowhere ends them: to test for one at each level costs too much at each prompt.
 function _cudaup_climb
     set -g _cudaup_pwd $PWD
     set -g _cudaup_same ''
@@ -147,6 +156,14 @@ function _cudaup_climb
             set -p _cudaup_places $dir/.cuda-version
         end
         set dir $dir/
+    end
+    set -l places
+    for place in $_cudaup_places
+        set -a places $place
+        if test -L "$place" -a ! -e "$place"
+            set -g _cudaup_places $places
+            break
+        end
     end
 end
 
@@ -191,6 +208,7 @@ function cudaup
         case '0use*' 0install 0uninstall 0link 0unlink 0add 0remove 0sync
             set -g _cudaup_asked '?'
             set -g _cudaup_same ''
+            set -g _cudaup_shape -n ''
     end
     _cudaup_hook
     return $code

@@ -7,11 +7,22 @@
 
 typeset -g _cudaup_own="$_cudaup_home/default" _cudaup_machine="$_cudaup_system/etc/cudaup/default"
 typeset -g _cudaup_pwd='' _cudaup_asked='' _cudaup_yield='' _cudaup_told="${_cudaup_told-}"
+typeset -g _cudaup_near='' _cudaup_near_same='' _cudaup_first='' _cudaup_second=''
 typeset -g _cudaup_same='' _cudaup_seen='' _cudaup_root=/ _cudaup_fresh=yes _cudaup_there='' _cudaup_refused=''
 typeset -ga _cudaup_places
 
-# zsh itself keeps $? for the other functions. `builtin` goes before what people give functions or aliases of their own.
+# This test is the whole cost where a project's own pin and the user's default are as they were, under whatever options
+# the user has set; all other cases are _cudaup_look's. zsh itself keeps $? for the other functions. `builtin` goes before
+# what people give functions or aliases of their own.
 function _cudaup_hook {
+  [[ -f $_cudaup_near && -r $_cudaup_near && -f $_cudaup_own && -e $_cudaup_root && ! -e $_cudaup_machine ]] && {
+    builtin read -rk4096 -u3 _cudaup_first
+    builtin read -rk4096 -u4 _cudaup_second
+    [[ "$PWD;$_cudaup_first;$_cudaup_second;${CUDAUP_VERSION-};${CUDA_HOME-};$PATH" == "$_cudaup_near_same" ]]
+  } 3<"$_cudaup_near" 4<"$_cudaup_own" || _cudaup_look
+}
+
+function _cudaup_look {
   emulate -L zsh
   builtin local at pin default other
   [[ $PWD == "$_cudaup_pwd" ]] || _cudaup_climb
@@ -25,6 +36,11 @@ function _cudaup_hook {
   [[ ! -f $_cudaup_machine || ! -r $_cudaup_machine ]] || builtin read -rk4096 -u3 other 3<$_cudaup_machine
   if [[ "$at;$pin;$default;$other;${CUDAUP_VERSION-};${CUDA_HOME-};$PATH" != "$_cudaup_same" || ! -e $_cudaup_root ]]; then
     _cudaup_change "$at;$pin;$default;$other;${CUDAUP_VERSION-}"
+  fi
+  # The short test serves where the pin of this very directory counts.
+  _cudaup_near=''
+  if [[ -n $at && $at == "${_cudaup_places[1]}" && -z $_cudaup_yield$_cudaup_refused && -n $_cudaup_same ]]; then
+    _cudaup_near=$at _cudaup_near_same="$PWD;$pin;$default;${CUDAUP_VERSION-};${CUDA_HOME-};$PATH"
   fi
 }
 
@@ -121,7 +137,7 @@ function cudaup {
   fi
   # What these change the hook cannot see: which toolkits there are, or a wish that a newer one had pushed aside.
   case $_cudaup_code$_cudaup_verb$_cudaup_yield in
-    0use*|0install|0uninstall|0link|0unlink|0add|0remove|0sync) _cudaup_asked='?' _cudaup_same='' ;;
+    0use*|0install|0uninstall|0link|0unlink|0add|0remove|0sync) _cudaup_asked='?' _cudaup_same='' _cudaup_near='' ;;
   esac
   _cudaup_hook
   return $_cudaup_code

@@ -301,6 +301,31 @@ fn a_global_option_before_the_verb_is_not_the_verb() {
     }
 }
 
+/// Which toolkits there are the hook sees no file of, so the function says so to it.
+#[test]
+fn a_command_that_changes_the_toolkits_is_followed_by_a_question() {
+    let at = machine();
+    at.write("home/.cudaup/default", "11.8\n");
+    at.write("home/twelve/.cuda-version", "12\n");
+    let elsewhere = at.toolkit("apps/cuda-12.2", "12.2.2");
+    symlink(&elsewhere, at.path("home/elsewhere")).unwrap();
+    for shell in shells() {
+        let made = at.managed("12.6.3");
+        std::fs::rename(&made, at.path("home/parked")).unwrap();
+        let steps = [
+            Cd("twelve"),
+            Prompt,
+            Prompt,
+            Nvcc,
+            Line("mv ~/parked ~/.cudaup/toolkits/12.6.3; cudaup -q link l122 ~/elsewhere >/dev/null"),
+            Nvcc,
+            Line("rm -r ~/.cudaup/toolkits/12.6.3 ~/.cudaup/toolkits/l122"),
+        ];
+        let said = run(&at, shell, &after_init(steps));
+        assert_eq!(said, [nvcc(&at, "12.4.1"), nvcc(&at, "12.6.3")], "{shell:?}");
+    }
+}
+
 #[test]
 fn the_function_keeps_the_exit_code() {
     let at = machine();
