@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# The hook of cudaup for bash 4.2 and newer. `cudaup init bash` prints it between the lines that set _cudaup_bin,
+# The hook of cudaup for bash 4.2 and newer. `cudaup init bash` prints it between the lines that set _cudaup_bin, _cudaup_asked_of,
 # _cudaup_home and _cudaup_system, and the variables of the directory that the shell starts in.
 #
 # At each prompt it looks, with builtins alone, whether anything changed that decides about the toolkit: the nearest
@@ -77,7 +77,6 @@ _cudaup_change() {
   fi
   if [[ -n $_cudaup_fresh ]]; then
     _cudaup_fresh=''
-    _cudaup_list
   elif builtin [ "$_cudaup_key" != "$_cudaup_asked" ]; then
     _cudaup_yield=''
     _cudaup_ask || return 0
@@ -92,10 +91,9 @@ _cudaup_change() {
 # What is to be evaluated comes on stdout; what is to be read goes straight to stderr.
 _cudaup_ask() {
   # Once it is there again it is asked.
-  [[ -x $_cudaup_bin ]] || return 1
-  _cudaup_list
+  [[ -x $_cudaup_asked_of ]] || return 1
   builtin local _cudaup_text
-  if _cudaup_text=$(_CUDAUP_TOLD=$_cudaup_told "$_cudaup_bin" hook bash "$@"); then
+  if _cudaup_text=$(_CUDAUP_TOLD=$_cudaup_told "$_cudaup_asked_of" hook bash "$@"); then
     builtin eval "$_cudaup_text" || :
   fi
 }
@@ -129,7 +127,7 @@ _cudaup_settle() {
   _cudaup_same="$_cudaup_key;$_cudaup_seen"
   # A root that does not exist is not watched.
   if [[ -n ${CUDAUP_STATE-} && -e ${CUDA_HOME-} ]]; then _cudaup_root=$CUDA_HOME; fi
-  if [[ ${CUDAUP_STATE-} == '1;refused;'* ]]; then _cudaup_refused=:$_cudaup_there _cudaup_same=''; fi
+  if [[ ${CUDAUP_STATE-} == '1;refused;'* ]]; then _cudaup_list; _cudaup_refused=:$_cudaup_there _cudaup_same=''; fi
   # The short tests serve where a pin counts, and it and the default are small.
   if [[ a != "$_cudaup_upper" && -z $_cudaup_yield$_cudaup_refused && -r $_cudaup_at && -r $_cudaup_own && ${#_cudaup_pin} -lt 4096 && ${#_cudaup_default} -lt 4096 ]]; then
     _cudaup_near=$_cudaup_at

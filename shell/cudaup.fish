@@ -1,4 +1,4 @@
-# The hook of cudaup for fish 3 and newer. `cudaup init fish` prints it between the lines that set _cudaup_bin,
+# The hook of cudaup for fish 3 and newer. `cudaup init fish` prints it between the lines that set _cudaup_bin, _cudaup_asked_of,
 # _cudaup_home and _cudaup_system, and the variables of the directory that the shell starts in.
 #
 # At each prompt and each change of directory it looks, with builtins alone, whether anything changed that decides about
@@ -63,7 +63,6 @@ function _cudaup_change --argument-names key at
     end
     if test -n "$_cudaup_fresh"
         set -g _cudaup_fresh ''
-        _cudaup_list
     else if test "$key" != "$_cudaup_asked"
         set -g _cudaup_yield ''
         _cudaup_ask; or return 0
@@ -80,6 +79,7 @@ function _cudaup_change --argument-names key at
     test -n "$CUDAUP_STATE" -a -e "$CUDA_HOME"; and set -g _cudaup_root $CUDA_HOME
     set -g _cudaup_refused ''
     if string match -q '1;refused;*' -- "$CUDAUP_STATE"
+        _cudaup_list
         set -g _cudaup_refused "has:$_cudaup_there"
         set -g _cudaup_same ''
     end
@@ -121,15 +121,12 @@ end
 # What is to be evaluated comes on stdout; what is to be read goes straight to stderr.
 function _cudaup_ask
     # Once it is there again it is asked.
-    test -x "$_cudaup_bin"; or return 1
-    _cudaup_list
+    test -x "$_cudaup_asked_of"; or return 1
     # As in _cudaup_change: all else that the program may change.
-    for name in LD_LIBRARY_PATH CPATH LIBRARY_PATH PKG_CONFIG_PATH CUDA_PATH CUDA_ROOT CUDAToolkit_ROOT \
-        CUDA_TOOLKIT_ROOT_DIR CUDAHOSTCXX NVCC_CCBIN NVCC_PREPEND_FLAGS CUDAUP_STATE
-        set -el $name
-    end
+    set -el LD_LIBRARY_PATH CPATH LIBRARY_PATH PKG_CONFIG_PATH CUDA_PATH CUDA_ROOT CUDAToolkit_ROOT CUDA_TOOLKIT_ROOT_DIR \
+        CUDAHOSTCXX NVCC_CCBIN NVCC_PREPEND_FLAGS CUDAUP_STATE
     set -lx _CUDAUP_TOLD $_cudaup_told
-    command $_cudaup_bin hook fish $argv | builtin source
+    command $_cudaup_asked_of hook fish $argv | builtin source
     return 0
 end
 
@@ -148,7 +145,9 @@ function _cudaup_climb
     set -l ceiling -
     test -n "$CUDAUP_CEILING"; and set ceiling (string trim --right --chars=/ -- $CUDAUP_CEILING)
     set -l dir ''
-    for part in (string split / -- (string trim --right --chars=/ -- $PWD))
+    set -l pwd $PWD
+    test "$pwd" = /; and set pwd ''
+    for part in (string split / -- $pwd)
         set dir $dir$part
         if test "$dir" = "$ceiling"
             set _cudaup_places ''

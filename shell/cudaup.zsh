@@ -1,4 +1,4 @@
-# The hook of cudaup for zsh 5 and newer. `cudaup init zsh` prints it between the lines that set _cudaup_bin,
+# The hook of cudaup for zsh 5 and newer. `cudaup init zsh` prints it between the lines that set _cudaup_bin, _cudaup_asked_of,
 # _cudaup_home and _cudaup_system, and the variables of the directory that the shell starts in.
 #
 # At each prompt and each change of directory it looks, with builtins alone, whether anything changed that decides about
@@ -56,7 +56,6 @@ function _cudaup_change {
   fi
   if [[ -n $_cudaup_fresh ]]; then
     _cudaup_fresh=''
-    _cudaup_list
   elif [[ $1 != "$_cudaup_asked" ]]; then
     _cudaup_yield=''
     _cudaup_ask || return 0
@@ -69,16 +68,15 @@ function _cudaup_change {
   _cudaup_same="$1;$_cudaup_seen"
   # A root that does not exist is not watched.
   if [[ -n ${CUDAUP_STATE-} && -e ${CUDA_HOME-} ]]; then _cudaup_root=$CUDA_HOME; fi
-  if [[ ${CUDAUP_STATE-} == '1;refused;'* ]]; then _cudaup_refused=:$_cudaup_there _cudaup_same=''; fi
+  if [[ ${CUDAUP_STATE-} == '1;refused;'* ]]; then _cudaup_list; _cudaup_refused=:$_cudaup_there _cudaup_same=''; fi
 }
 
 # What is to be evaluated comes on stdout; what is to be read goes straight to stderr.
 function _cudaup_ask {
   # Once it is there again it is asked.
-  [[ -x $_cudaup_bin ]] || return 1
-  _cudaup_list
+  [[ -x $_cudaup_asked_of ]] || return 1
   builtin local _cudaup_text
-  if _cudaup_text=$(_CUDAUP_TOLD=$_cudaup_told $_cudaup_bin hook zsh "$@"); then
+  if _cudaup_text=$(_CUDAUP_TOLD=$_cudaup_told $_cudaup_asked_of hook zsh "$@"); then
     builtin eval $_cudaup_text || :
   fi
 }

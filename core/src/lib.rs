@@ -3,8 +3,10 @@
 
 pub mod activate;
 pub mod builds;
+pub mod dialect;
 pub mod disk;
 pub mod environment;
+pub mod follow;
 pub mod foreign;
 pub mod home;
 pub mod identity;

@@ -12,6 +12,7 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 /// What the rules look at.
+#[derive(Clone, Copy)]
 pub struct World<'a> {
     /// The environment.
     pub vars: &'a Vars,

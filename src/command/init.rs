@@ -1,12 +1,14 @@
 //! `cudaup init [SHELL]`: the text that makes a shell follow `.cuda-version`, and the start files that load it.
 
-use crate::command::{Context, Outcome, hook};
+use crate::command::{Context, Outcome};
 use crate::failure::Failure;
 use crate::shell::files::{self, Edit};
 use crate::shell::setup::{self, Places, Wanted};
 use crate::shell::{self, Dialect, parent};
+use crate::shims;
 use crate::ui::view::{Style, View};
 use clap::Args as Arguments;
+use cudaup_core::follow;
 use serde_json::{Value, json};
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
@@ -81,13 +83,17 @@ fn text(context: &Context, dialect: &Dialect) -> Vec<u8> {
     let header = [
         format!("# cudaup for {0}, as `cudaup init {0}` wrote it\n", dialect.name()).into_bytes(),
         dialect.keep("_cudaup_bin", program(context).as_os_str().as_bytes()),
+        dialect.keep("_cudaup_asked_of", asked_of(context).as_os_str().as_bytes()),
         dialect.keep("_cudaup_home", context.home.path().as_os_str().as_bytes()),
         dialect.keep("_cudaup_system", system.as_os_str().as_bytes()),
     ];
-    let steps = hook::enter(context, true);
+    let steps = follow::enter(&context.world());
+    for line in &steps.lines {
+        context.talk.say(line);
+    }
     let hook = dialect.hook().unwrap_or_default().as_bytes();
     // Last, the hook takes what is there now as seen.
-    [&header.concat(), hook, &steps.render(dialect), b"_cudaup_hook\n"].concat()
+    [&header.concat(), hook, &steps.render(dialect.words()), b"_cudaup_hook\n"].concat()
 }
 
 /// The path by which a start file finds this program: the one in the home, where it is this one, since that stays.
@@ -95,6 +101,12 @@ fn program(context: &Context) -> PathBuf {
     let own = context.host.program.clone().unwrap_or_else(|| "cudaup".into());
     let home = context.home.bin().join("cudaup");
     if fs::canonicalize(&home).is_ok_and(|real| real == own) { home } else { own }
+}
+
+/// The program that the hook asks: the small one, which answers the same in half the time, where it is there.
+fn asked_of(context: &Context) -> PathBuf {
+    let small = context.home.bin().join(shims::PROGRAM);
+    if small.is_file() { small } else { program(context) }
 }
 
 fn places(context: &Context) -> Result<Places, Failure> {
@@ -139,7 +151,7 @@ fn distinct(mut files: Vec<PathBuf>) -> Vec<PathBuf> {
 }
 
 fn names(between: &str) -> String {
-    shell::all_following().map(Dialect::name).collect::<Vec<_>>().join(between)
+    shell::all_following().map(|d| d.name()).collect::<Vec<_>>().join(between)
 }
 
 /// How to set the shell up, for a person who would be shown code.

@@ -1,6 +1,7 @@
 //! Quoting and rendering, tried on the real shells: what is written must reach each of them as itself.
 
 use super::*;
+use cudaup_core::environment::Change;
 use proptest::prelude::*;
 use std::ffi::OsString;
 use std::io::Write;

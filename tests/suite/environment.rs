@@ -78,6 +78,35 @@ fn hook_env_exec_and_shim_make_the_same_environment() {
 }
 
 #[test]
+fn the_small_program_answers_a_hook_as_the_large_one_does() {
+    let at = Sandbox::named("cudaup it's -");
+    at.managed("12.4.1");
+    at.write("p/.cuda-version", "12.4\n");
+    at.write("q/.cuda-version", "13.9\n");
+    let answer = |program: &str, directory: &str, arguments: &[&str]| {
+        let mut command = at.command(at.home().join("bin").join(program), directory);
+        said(command.args(["hook"]).args(arguments).output().unwrap())
+    };
+    for directory in ["p", "q", "elsewhere"] {
+        for shell in ["bash", "zsh", "fish"] {
+            for arguments in [&[shell][..], &[shell, "--mend"]] {
+                let (small, large) =
+                    (answer("cudaup-shim", directory, arguments), answer("cudaup", directory, arguments));
+                assert_eq!(
+                    (small.code, &small.out, &small.err),
+                    (Some(0), &large.out, &large.err),
+                    "{directory} {arguments:?}"
+                );
+            }
+        }
+    }
+    assert!(answer("cudaup-shim", "q", &["bash"]).err.contains("CUDA 13.9 is not installed"));
+    let alone = said(at.command(at.home().join("bin/cudaup-shim"), "p").output().unwrap());
+    assert_eq!(alone.code, Some(2));
+    assert!(alone.err.contains("you want cudaup"), "{}", alone.err);
+}
+
+#[test]
 fn a_tool_sees_its_real_path_however_it_is_started() {
     let at = Sandbox::named("cudaup blank -");
     let nvcc = at.managed("12.4.1").join("bin/nvcc");

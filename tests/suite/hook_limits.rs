@@ -73,14 +73,14 @@ fn a_deleted_directory_and_a_missing_program_say_nothing() {
         assert_eq!(said, [home("12.4.1"), home("11.8.0")], "{shell:?}");
 
         let program = at.home().join("bin/cudaup");
-        let parked = at.home().join("bin/parked");
+        let parked = at.home().join("parked");
         let away = [
-            Line("mv ~/.cudaup/bin/cudaup ~/.cudaup/bin/parked"),
+            Line("mv ~/.cudaup/bin ~/.cudaup/parked"),
             Cd("p"),
             Prompt,
             Prompt,
             Nvcc,
-            Line("mv ~/.cudaup/bin/parked ~/.cudaup/bin/cudaup"),
+            Line("mv ~/.cudaup/parked ~/.cudaup/bin"),
             Prompt,
             Nvcc,
         ];

@@ -1,0 +1,98 @@
+//! What a shell that follows its directory has to do when something changed.
+
+use crate::activate::{Entered, Scope, activate, newcomer, shims_last};
+use crate::dialect::Dialect;
+use crate::environment::{Change, Vars, changes, is_intact, leave, without_stale};
+use crate::refusal::Refusal;
+use crate::resolve::World;
+use crate::state;
+use std::ffi::OsStr;
+use std::path::Path;
+
+/// What a shell has to do, and what its user is told.
+#[derive(Debug, Default)]
+pub struct Steps {
+    /// Variables to set and unset.
+    pub changes: Vec<Change>,
+    /// Whether the hook lets go until the directory or a version file changes.
+    pub yields: bool,
+    /// What this shell has been told, where that grew.
+    pub told: Option<String>,
+    /// Lines for the user.
+    pub lines: Vec<String>,
+}
+
+impl Steps {
+    /// The steps as text for a shell.
+    pub fn render(&self, dialect: &Dialect) -> Vec<u8> {
+        let mut text = dialect.render_own(&self.changes);
+        if self.yields {
+            text.extend_from_slice(&dialect.keep("_cudaup_yield", "1"));
+        }
+        if let Some(told) = &self.told {
+            text.extend_from_slice(&dialect.keep("_cudaup_told", told));
+        }
+        text
+    }
+}
+
+/// Enters the current directory, whatever is entered now.
+pub fn enter(world: &World) -> Steps {
+    let left = leave(world.vars);
+    let mut steps = enter_from(world, left.vars, true);
+    if left.damaged {
+        let line = "cudaup: CUDAUP_STATE could not be read and was dropped; what it remembered is lost";
+        steps.lines.insert(0, line.to_owned());
+    }
+    steps
+}
+
+/// Directory and version files are as before: puts back what was lost of ours; lets go where another hand brought a
+/// toolkit of its own.
+pub fn mend(world: &World) -> Steps {
+    let left = leave(world.vars);
+    let again = |say| enter_from(world, without_stale(&left.vars, world.home), say);
+    let Some(state) = &left.state else { return again(false) };
+    if let Some(newer) = newcomer(world, state) {
+        let newer = newer.display();
+        let line = format!(
+            "cudaup: {newer} came into this shell and is left in charge until the directory or its version file changes"
+        );
+        let changes = changes(world.vars, &left.vars);
+        return Steps { changes, yields: true, lines: vec![line], ..Steps::default() };
+    }
+    if !state.root.is_empty() && !world.disk.is_dir(Path::new(&state.root)) {
+        return again(true);
+    }
+    if is_intact(world.vars, state) { Steps::default() } else { again(false) }
+}
+
+/// Enters the current directory from an environment in which nothing is entered.
+fn enter_from(world: &World, mut base: Vars, say: bool) -> Steps {
+    if let Some(path) = shims_last(world, &base) {
+        base.put("PATH", Some(path));
+    }
+    let activation = activate(&World { vars: &base, ..*world }, None, Scope::Asked);
+    let mut lines = Vec::new();
+    if say {
+        lines.extend(activation.notes.iter().map(|note| format!("cudaup: {note}")));
+    }
+    let told = match &activation.entered {
+        Entered::Refused(refusal) => tell(world, refusal, &mut lines),
+        _ => None,
+    };
+    Steps { changes: changes(world.vars, &activation.vars), yields: false, told, lines }
+}
+
+/// Why a request cannot be met, said once in each shell. Returns what the shell has been told, where that grew.
+fn tell(world: &World, refusal: &Refusal, lines: &mut Vec<String>) -> Option<String> {
+    let text = refusal.to_string();
+    let mark = format!("{:x}", state::hash(Some(OsStr::new(&text))));
+    let before = world.vars.get("_CUDAUP_TOLD").and_then(OsStr::to_str).unwrap_or_default();
+    if before.split(' ').any(|m| m == mark) {
+        return None;
+    }
+    lines.push(format!("cudaup: {text}"));
+    lines.extend(refusal.tries().first().map(|next| format!("try: {next}")));
+    Some(format!("{before} {mark}").trim_start().to_owned())
+}
