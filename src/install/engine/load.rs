@@ -125,12 +125,19 @@ fn lock(path: &Path) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// Removes the archives of these parts, except those that another process is just about to use.
+/// Removes the archives of these parts, except those that another process is just about to use. Giving back what lies
+/// in memory of a large file takes a while: two threads share the files.
 pub fn forget(parts: &[Part], downloads: &Path) {
-    for path in parts.iter().filter_map(|part| Some(downloads.join(plain_name(part).ok()?))) {
+    let remove = |part: &Part| {
+        let Ok(name) = plain_name(part) else { return };
+        let path = downloads.join(name);
         if let Some(_unused) = Lock::try_acquire(&lock(&path)) {
             // An archive too many is no failure of an install.
             let _ = std::fs::remove_file(&path);
         }
-    }
+    };
+    std::thread::scope(|scope| {
+        scope.spawn(|| parts.iter().step_by(2).for_each(remove));
+        parts.iter().skip(1).step_by(2).for_each(remove);
+    });
 }
