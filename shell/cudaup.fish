@@ -47,9 +47,7 @@ end
 # A function that changes the directory may have exported variables of its own (`set -lx PATH`), of which fish gives
 # copies to what it calls: the copies go, since what is set is the shell's own value, to be made from that.
 function _cudaup_change --argument-names key at
-    set -el PATH
-    set -el CUDA_HOME
-    set -el CUDAUP_VERSION
+    set -el PATH CUDA_HOME CUDAUP_VERSION
     if test -n "$_cudaup_refused"
         if test -n "$at" -a ! -e "$at" -a ! -L "$at"
             # The link that led nowhere is gone.
@@ -105,10 +103,8 @@ function _cudaup_shorten --argument-names key at
         set -a shape -a ! -e $_cudaup_own
     end
     set -q files[1]; or return
-    for file in $files
-        test -f $file -a -r $file; or return
-        set -a shape -a -f $file
-    end
+    test -f $files[1] -a -r $files[1] -a -f $files[-1] -a -r $files[-1]; or return
+    set -a shape -a -f $files[1] -a -f $files[-1]
     # Without a command substitution, which costs as much as all the rest.
     string match -qr '(?s)^.{4096}' -- $key; and return
     set -g _cudaup_first $files[1]
@@ -143,20 +139,31 @@ function _cudaup_climb
     set -g _cudaup_pwd $PWD
     set -g _cudaup_same ''
     set -g _cudaup_places ''
-    set -l ceiling -
-    test -n "$CUDAUP_CEILING"; and set ceiling (string trim --right --chars=/ -- $CUDAUP_CEILING)
-    set -l dir ''
     set -l pwd $PWD
     test "$pwd" = /; and set pwd ''
+    set -l dir ''
+    set -l links -n ''
+    # Each command counts here: fish takes as long for one as for a file test.
     for part in (string split / -- $pwd)
-        set dir $dir$part
-        if test "$dir" = "$ceiling"
-            set _cudaup_places ''
-        else
-            set -p _cudaup_places $dir/.cuda-version
-        end
-        set dir $dir/
+        set dir $dir$part/
+        set -p _cudaup_places $dir.cuda-version
+        set -a links -o -L $dir.cuda-version
     end
+    test -z "$CUDAUP_CEILING"; or _cudaup_end_at_ceiling
+    test $links; and _cudaup_end_at_link
+end
+
+function _cudaup_end_at_ceiling
+    set -l ceiling (string trim --right --chars=/ -- $CUDAUP_CEILING)/.cuda-version
+    set -l places
+    for place in $_cudaup_places
+        test "$place" = "$ceiling"; and break
+        set -a places $place
+    end
+    set -g _cudaup_places $places ''
+end
+
+function _cudaup_end_at_link
     set -l places
     for place in $_cudaup_places
         set -a places $place
