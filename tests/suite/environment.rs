@@ -212,7 +212,7 @@ fn copies_of_the_shim_never_call_each_other_for_ever() {
     let path = |names: [&str; 3]| names.map(|n| at.path(n).display().to_string()).join(":");
     for copy in ["one", "two"] {
         fs::create_dir_all(at.path(copy)).unwrap();
-        fs::copy(crate::sandbox::shim(), at.path(copy).join("nvcc")).unwrap();
+        crate::sandbox::copy(&crate::sandbox::shim(), &at.path(copy).join("nvcc"));
     }
     // Each only goes onwards along PATH.
     let around = |command: &mut Command| {
@@ -221,7 +221,7 @@ fn copies_of_the_shim_never_call_each_other_for_ever() {
     assert_eq!(shim(&at, "nvcc", "p", around).code, Some(127));
     // A copy that stands for the toolkit's own nvcc.
     let tree = at.toolkit("opt/copied", "12.8.1");
-    fs::copy(crate::sandbox::shim(), tree.join("bin/nvcc")).unwrap();
+    crate::sandbox::copy(&crate::sandbox::shim(), &tree.join("bin/nvcc"));
     std::os::unix::fs::symlink(&tree, at.home().join("toolkits/copied")).unwrap();
     at.write("q/.cuda-version", "copied\n");
     let said = shim(&at, "nvcc", "q", |_| {});

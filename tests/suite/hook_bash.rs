@@ -204,6 +204,6 @@ fn open_to_all(at: &Sandbox, directory: &std::path::Path) -> bool {
     let program = at.home().join("bin/cudaup");
     let built = std::fs::canonicalize(&program).unwrap();
     std::fs::remove_file(&program).unwrap();
-    std::fs::copy(built, &program).unwrap();
+    crate::sandbox::copy(&built, &program);
     true
 }

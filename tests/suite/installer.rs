@@ -1,8 +1,8 @@
 //! `install.sh`: what it refuses before it builds, what it leaves alone when something breaks, what a second run does.
 //! cargo and the programs that it "builds" are scripts here, since a real build takes minutes; `tests/run` does a real one.
 
+use crate::sandbox::{copy, program};
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -19,7 +19,7 @@ impl Checkout {
             fs::create_dir_all(at.path(directory)).unwrap();
         }
         for file in ["install.sh", "shims/build.sh"] {
-            fs::copy(source.join(file), at.path("code").join(file)).unwrap();
+            copy(&source.join(file), &at.path("code").join(file));
         }
         at.tool("rustc", "echo host: here");
         at.tool("cc", "");
@@ -35,8 +35,7 @@ impl Checkout {
 
     fn tool(&self, name: &str, body: &str) {
         let file = self.path("tools").join(name);
-        fs::write(&file, format!("#!/bin/sh\n{body}\n")).unwrap();
-        fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).unwrap();
+        program(&file, &format!("#!/bin/sh\n{body}"));
     }
 
     /// What the next build brings: it tells its version, and writes down whatever else it is asked.

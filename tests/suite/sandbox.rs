@@ -3,7 +3,7 @@
 
 use std::ffi::OsStr;
 use std::fs;
-use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -32,7 +32,7 @@ impl Sandbox {
         for directory in ["usr/local", "home/.cudaup/bin", "etc"] {
             fs::create_dir_all(at.path(directory)).unwrap();
         }
-        fs::copy(shim(), at.home().join("bin/cudaup-shim")).unwrap();
+        copy(&shim(), &at.home().join("bin/cudaup-shim"));
         symlink(env!("CARGO_BIN_EXE_cudaup"), at.home().join("bin/cudaup")).unwrap();
         at
     }
@@ -65,8 +65,9 @@ impl Sandbox {
     }
 
     pub fn script(&self, name: &str, body: &str) -> PathBuf {
-        let path = self.write(name, format!("#!/bin/sh\n{body}\n"));
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+        let path = self.path(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        program(&path, &format!("#!/bin/sh\n{body}"));
         path
     }
 
@@ -115,6 +116,23 @@ impl Sandbox {
     pub fn cudaup(&self, directory: &str, arguments: &[&str]) -> Said {
         said(self.command(self.home().join("bin/cudaup"), directory).args(arguments).output().unwrap())
     }
+}
+
+/// Writes a program through another process. Written here, its file could be open for writing in the child that another
+/// test starts at that moment, and the kernel runs no such file ("text file busy").
+pub fn program(path: &Path, text: &str) {
+    let write = "printf '%s\\n' \"$1\" >\"$0\" && chmod 755 \"$0\"";
+    let status = Command::new("/bin/sh").args(["-c", write]).arg(path).arg(text).status().unwrap();
+    assert!(status.success(), "{}", path.display());
+}
+
+/// Copies a program, for the same reason through another process.
+pub fn copy(from: &Path, to: &Path) {
+    assert!(
+        Command::new("/bin/cp").arg("--").arg(from).arg(to).status().unwrap().success(),
+        "{}",
+        to.display()
+    );
 }
 
 pub fn said(output: Output) -> Said {
