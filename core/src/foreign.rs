@@ -1,8 +1,8 @@
 //! Which entries of a search list belong to some CUDA toolkit, by their text alone: no file is looked at.
 
 use crate::home::Home;
+use crate::inventory::is_toolkit_name;
 use crate::list::components;
-use crate::version::Version;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
@@ -107,7 +107,7 @@ impl Foreign {
             return false;
         }
         let Some((name, parent)) = root.split_last() else { return false };
-        is_cudas_name(name)
+        std::str::from_utf8(name).is_ok_and(is_toolkit_name)
             || self.named.iter().any(|n| same(n, root))
             || self.parents.iter().any(|p| same(p, parent))
             || is_a_homes_toolkit(parent)
@@ -116,12 +116,6 @@ impl Foreign {
                 .iter()
                 .any(|a| root.len() > a.len() && root.iter().zip(a).all(|(x, y)| *x == y.as_slice()))
     }
-}
-
-/// `cuda`, `cuda-12`, `cuda-12.4`, `cuda-12.4.1`.
-fn is_cudas_name(name: &[u8]) -> bool {
-    let version = name.strip_prefix(b"cuda-").and_then(|v| std::str::from_utf8(v).ok());
-    name == b"cuda" || version.is_some_and(|v| Version::parse(v).is_some())
 }
 
 /// Whether the parent is the `toolkits` of a home in its usual place, another user's or an earlier `CUDAUP_HOME`.
