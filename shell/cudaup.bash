@@ -1,43 +1,44 @@
 # shellcheck shell=bash
-# The hook of cudaup for bash 4.2 and newer. `cudaup init bash` prints it between the lines that set _cudaup_bin, _cudaup_asked_of,
-# _cudaup_home and _cudaup_system, and the variables of the directory that the shell starts in.
+# The hook of cudaup for bash 4.2 and newer. `cudaup init bash` prints it after lines that set _cudaup_bin, _cudaup_asked_of,
+# _cudaup_home, _cudaup_system and the variables of the directory that the shell starts in.
 #
 # At each prompt it looks, with builtins alone, whether anything changed that decides about the toolkit: the nearest
 # .cuda-version and what it says, the default files, CUDAUP_VERSION, PATH, CUDA_HOME, whether the toolkit still exists.
 # Only then does it ask the program. Nothing that it remembers is exported.
 
 # shellcheck disable=SC2154 # the lines above set them
-_cudaup_own=$_cudaup_home/default _cudaup_machine=$_cudaup_system/etc/cudaup/default
+_cu_own=$_cudaup_home/default _cu_etc=$_cudaup_system/etc/cudaup/default
 _cudaup_pwd='' _cudaup_places=('') _cudaup_asked='' _cudaup_yield='' _cudaup_told=${_cudaup_told-}
-_cudaup_near='' _cudaup_near_same='' _cudaup_same='' _cudaup_seen='' _cudaup_root=/ _cudaup_fresh=yes
+_cu_near='' _cu_same='' _cudaup_same='' _cudaup_seen='' _cu_root=/ _cudaup_fresh=yes
 _cudaup_there='' _cudaup_refused='' _cudaup_upper=A
 
 # At the prompt. This test is the whole cost where the last command succeeded, and a project's own pin and the user's
 # default are as they were; all other cases are _cudaup_look's. bash copies a function's body at each call: what is
-# seldom needed has functions of its own. `builtin` goes before what people give functions or aliases of their own.
+# seldom needed has functions of its own, and the names in here are short. `builtin` goes before what people give
+# functions or aliases of their own.
 _cudaup_hook() {
-  _cudaup_status=$?
+  _cu_code=$?
   # shellcheck disable=SC2015 # whatever of this is not so, _cudaup_look is to look
-  [[ -f $_cudaup_near && -r $_cudaup_near && -f $_cudaup_own && -e $_cudaup_root && ! -e $_cudaup_machine ]] && {
-    builtin mapfile -n64 -u3 _cudaup_lines
-    builtin mapfile -n64 -u4 -O64 _cudaup_lines
-  } 3<"$_cudaup_near" 4<"$_cudaup_own" &&
-    [[ "$_cudaup_status;${PWD-};${_cudaup_lines[*]-};${CUDAUP_VERSION-};${CUDA_HOME-};${PATH-}" == "$_cudaup_near_same" ]] ||
+  [[ -f $_cu_near && -r $_cu_near && -f $_cu_own && -e $_cu_root && ! -e $_cu_etc ]] && {
+    builtin mapfile -n64 -u3 _cu_a
+    builtin mapfile -n64 -u4 _cu_b
+  } 3<"$_cu_near" 4<"$_cu_own" &&
+    [[ "$_cu_code;${PWD-};${_cu_a[*]-};${_cu_b[*]-};${CUDAUP_VERSION-};${CUDA_HOME-};${PATH-}" == "$_cu_same" ]] ||
     _cudaup_look
 }
 
 # The same below the directory of the pin: nothing nearer may have come.
 _cudaup_hook_below() {
-  _cudaup_status=$?
+  _cu_code=$?
   for _cudaup_at in "${_cudaup_nearer[@]}"; do
     [[ ! -e $_cudaup_at && ! -L $_cudaup_at ]] || break
   done
   # shellcheck disable=SC2015 # whatever of this is not so, _cudaup_look is to look
-  [[ $_cudaup_at == "$_cudaup_near" && -f $_cudaup_near && -r $_cudaup_near && -f $_cudaup_own && -e $_cudaup_root && ! -e $_cudaup_machine ]] && {
-    builtin mapfile -n64 -u3 _cudaup_lines
-    builtin mapfile -n64 -u4 -O64 _cudaup_lines
-  } 3<"$_cudaup_near" 4<"$_cudaup_own" &&
-    [[ "$_cudaup_status;${PWD-};${_cudaup_lines[*]-};${CUDAUP_VERSION-};${CUDA_HOME-};${PATH-}" == "$_cudaup_near_same" ]] ||
+  [[ $_cudaup_at == "$_cu_near" && -f $_cu_near && -r $_cu_near && -f $_cu_own && -e $_cu_root && ! -e $_cu_etc ]] && {
+    builtin mapfile -n64 -u3 _cu_a
+    builtin mapfile -n64 -u4 _cu_b
+  } 3<"$_cu_near" 4<"$_cu_own" &&
+    [[ "$_cu_code;${PWD-};${_cu_a[*]-};${_cu_b[*]-};${CUDAUP_VERSION-};${CUDA_HOME-};${PATH-}" == "$_cu_same" ]] ||
     _cudaup_look
 }
 
@@ -53,18 +54,18 @@ _cudaup_look() {
   if [[ -f $_cudaup_at && -r $_cudaup_at ]]; then
     builtin read -rN4096 -u3 _cudaup_pin 3<"$_cudaup_at" || :
   fi
-  if [[ -f $_cudaup_own && -r $_cudaup_own ]]; then
-    builtin read -rN4096 -u3 _cudaup_default 3<"$_cudaup_own" || :
+  if [[ -f $_cu_own && -r $_cu_own ]]; then
+    builtin read -rN4096 -u3 _cudaup_default 3<"$_cu_own" || :
   fi
-  [[ ! -e $_cudaup_machine ]] || _cudaup_read_machine
+  [[ ! -e $_cu_etc ]] || _cudaup_read_machine
   _cudaup_key="$_cudaup_at;$_cudaup_pin;$_cudaup_default;$_cudaup_other;${CUDAUP_VERSION-}"
-  if [[ "$_cudaup_key;${CUDA_HOME-};${PATH-}" != "$_cudaup_same" || ! -e $_cudaup_root ]]; then _cudaup_change || :; fi
-  [[ $- == *e* ]] || return "$_cudaup_status"
+  if [[ "$_cudaup_key;${CUDA_HOME-};${PATH-}" != "$_cudaup_same" || ! -e $_cu_root ]]; then _cudaup_change || :; fi
+  [[ $- == *e* ]] || return "$_cu_code"
 }
 
 _cudaup_read_machine() {
-  if [[ -f $_cudaup_machine && -r $_cudaup_machine ]]; then
-    builtin read -rN4096 -u3 _cudaup_other 3<"$_cudaup_machine" || :
+  if [[ -f $_cu_etc && -r $_cu_etc ]]; then
+    builtin read -rN4096 -u3 _cudaup_other 3<"$_cu_etc" || :
   fi
 }
 
@@ -82,7 +83,7 @@ _cudaup_change() {
     _cudaup_ask || return 0
   elif [[ -n $_cudaup_yield ]]; then
     return 0
-  elif builtin [ "${CUDA_HOME-};${PATH-}" != "$_cudaup_seen" ] || [[ ! -e $_cudaup_root ]]; then
+  elif builtin [ "${CUDA_HOME-};${PATH-}" != "$_cudaup_seen" ] || [[ ! -e $_cu_root ]]; then
     _cudaup_ask --mend || return 0
   fi
   _cudaup_settle
@@ -103,8 +104,8 @@ _cudaup_ask() {
 _cudaup_list() {
   # A pattern that fits nothing would be an error.
   [[ $BASHOPTS != *failglob* ]] || return 0
-  _cudaup_lines=("$_cudaup_home"/toolkits/*/)
-  _cudaup_there=${_cudaup_lines[*]-}
+  _cu_a=("$_cudaup_home"/toolkits/*/)
+  _cudaup_there=${_cu_a[*]-}
 }
 
 # Sets _cudaup_places: where a pin for this directory can lie, the nearest first, and an empty name after the last.
@@ -123,27 +124,27 @@ _cudaup_climb() {
 
 # Takes what _cudaup_look found, and the variables, as seen.
 _cudaup_settle() {
-  _cudaup_asked=$_cudaup_key _cudaup_seen="${CUDA_HOME-};${PATH-}" _cudaup_root=/ _cudaup_near='' _cudaup_refused=''
+  _cudaup_asked=$_cudaup_key _cudaup_seen="${CUDA_HOME-};${PATH-}" _cu_root=/ _cu_near='' _cudaup_refused=''
   _cudaup_same="$_cudaup_key;$_cudaup_seen"
   # A root that does not exist is not watched.
-  if [[ -n ${CUDAUP_STATE-} && -e ${CUDA_HOME-} ]]; then _cudaup_root=$CUDA_HOME; fi
+  if [[ -n ${CUDAUP_STATE-} && -e ${CUDA_HOME-} ]]; then _cu_root=$CUDA_HOME; fi
   if [[ ${CUDAUP_STATE-} == '1;refused;'* ]]; then _cudaup_list; _cudaup_refused=:$_cudaup_there _cudaup_same=''; fi
   # The short tests serve where a pin counts, and it and the default are small.
-  if [[ a != "$_cudaup_upper" && -z $_cudaup_yield$_cudaup_refused && -r $_cudaup_at && -r $_cudaup_own && ${#_cudaup_pin} -lt 4096 && ${#_cudaup_default} -lt 4096 ]]; then
-    _cudaup_near=$_cudaup_at
+  if [[ a != "$_cudaup_upper" && -z $_cudaup_yield$_cudaup_refused && -r $_cudaup_at && -r $_cu_own && ${#_cudaup_pin} -lt 4096 && ${#_cudaup_default} -lt 4096 ]]; then
+    _cu_near=$_cudaup_at
     {
-      builtin mapfile -n64 -u3 _cudaup_lines
-      builtin mapfile -n64 -u4 -O64 _cudaup_lines
-    } 3<"$_cudaup_near" 4<"$_cudaup_own" || :
-    [[ -z ${_cudaup_lines[63]-}${_cudaup_lines[127]-} ]] || _cudaup_near=''
-    _cudaup_near_same="0;${PWD-};${_cudaup_lines[*]-};${CUDAUP_VERSION-};${CUDA_HOME-};${PATH-}"
+      builtin mapfile -n64 -u3 _cu_a
+      builtin mapfile -n64 -u4 _cu_b
+    } 3<"$_cu_near" 4<"$_cu_own" || :
+    [[ -z ${_cu_a[63]-}${_cu_b[63]-} ]] || _cu_near=''
+    _cu_same="0;${PWD-};${_cu_a[*]-};${_cu_b[*]-};${CUDAUP_VERSION-};${CUDA_HOME-};${PATH-}"
   fi
   _cudaup_at_prompt=_cudaup_hook _cudaup_nearer=()
   for _cudaup_at in "${_cudaup_places[@]}"; do
     _cudaup_nearer+=("$_cudaup_at")
-    [[ $_cudaup_at != "$_cudaup_near" ]] || break
+    [[ $_cudaup_at != "$_cu_near" ]] || break
   done
-  if ((${#_cudaup_nearer[@]} > 1)) && [[ -n $_cudaup_near ]]; then _cudaup_at_prompt=_cudaup_hook_below; fi
+  if ((${#_cudaup_nearer[@]} > 1)) && [[ -n $_cu_near ]]; then _cudaup_at_prompt=_cudaup_hook_below; fi
 }
 
 # The program, and after it the hook, so that `cudaup use` and `cudaup install` are in force at once. `use --shell`
@@ -176,7 +177,7 @@ function cudaup {
   fi
   # What these change the hook cannot see: which toolkits there are, or a wish that a newer one had pushed aside.
   case $_cudaup_code$_cudaup_verb$_cudaup_yield in
-    0use* | 0install | 0uninstall | 0link | 0unlink | 0add | 0remove | 0sync) _cudaup_asked='?' _cudaup_same='' _cudaup_near='' ;;
+    0use* | 0install | 0uninstall | 0link | 0unlink | 0add | 0remove | 0sync) _cudaup_asked='?' _cudaup_same='' _cu_near='' ;;
   esac
   _cudaup_hook || :
   return "$_cudaup_code"
@@ -206,3 +207,4 @@ _cudaup_enrol() {
   esac
 }
 _cudaup_enrol
+_cudaup_hook

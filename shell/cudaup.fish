@@ -1,5 +1,5 @@
-# The hook of cudaup for fish 3 and newer. `cudaup init fish` prints it between the lines that set _cudaup_bin, _cudaup_asked_of,
-# _cudaup_home and _cudaup_system, and the variables of the directory that the shell starts in.
+# The hook of cudaup for fish 3 and newer. `cudaup init fish` prints it after lines that set _cudaup_bin, _cudaup_asked_of,
+# _cudaup_home, _cudaup_system and the variables of the directory that the shell starts in.
 #
 # At each prompt and each change of directory it looks, with builtins alone, whether anything changed that decides about
 # the toolkit: the nearest .cuda-version and what it says, the default files, CUDAUP_VERSION, PATH, CUDA_HOME, whether
@@ -7,13 +7,12 @@
 
 set -gu _cudaup_own "$_cudaup_home/default"
 set -gu _cudaup_machine "$_cudaup_system/etc/cudaup/default"
-for _cudaup_name in pwd places first second near_same same seen asked yield there refused
+for _cudaup_name in pwd places first second near_same asked yield there refused calm
     set -gu _cudaup_$_cudaup_name ''
 end
 set -e _cudaup_name
 set -gu _cudaup_shape -n ''
 set -gu _cudaup_root /
-set -gu _cudaup_fresh yes
 set -q _cudaup_told; or set -gu _cudaup_told ''
 
 # The first four lines are the whole cost where all is as it was: which files there are, and what they say. Whatever else
@@ -38,12 +37,17 @@ function _cudaup_look
     test -f "$_cudaup_own" -a -r "$_cudaup_own"; and read -lzn4096 default <$_cudaup_own
     test -f "$_cudaup_machine" -a -r "$_cudaup_machine"; and read -lzn4096 other <$_cudaup_machine
     set -l key "$at;$pin;$default;$other;$CUDAUP_VERSION"
-    test "$key;$CUDA_HOME;$PATH" = "$_cudaup_same" -a -e "$_cudaup_root"
-    or _cudaup_change $key "$at"
+    if test "$key;$CUDA_HOME;$PATH" != "$_cudaup_asked;$_cudaup_seen" -o ! -e "$_cudaup_root" -o -n "$_cudaup_refused"
+        _cudaup_change $key "$at"
+    else if test -n "$_cudaup_calm"
+        _cudaup_shorten $key "$at"
+    else
+        set -g _cudaup_calm yes
+    end
 end
 
 # Asks the program, if what its last answer stood on is no longer so: the directory may only be another with the same
-# answer. At the start the answer came with this file.
+# answer. At the start the answer came with this file, for the directory and the CUDAUP_VERSION of that moment.
 # A function that changes the directory may have exported variables of its own (`set -lx PATH`), of which fish gives
 # copies to what it calls: the copies go, since what is set is the shell's own value, to be made from that.
 function _cudaup_change --argument-names key at
@@ -60,8 +64,10 @@ function _cudaup_change --argument-names key at
         test "has:$_cudaup_there" = "$_cudaup_refused"; or set -g _cudaup_asked '?'
     end
     if test -n "$_cudaup_fresh"
+        test "$PWD;$CUDAUP_VERSION" = "$_cudaup_fresh"; and set -g _cudaup_asked $key
         set -g _cudaup_fresh ''
-    else if test "$key" != "$_cudaup_asked"
+    end
+    if test "$key" != "$_cudaup_asked"
         set -g _cudaup_yield ''
         _cudaup_ask; or return 0
     else if test -n "$_cudaup_yield"
@@ -71,21 +77,21 @@ function _cudaup_change --argument-names key at
     end
     set -g _cudaup_asked $key
     set -g _cudaup_seen "$CUDA_HOME;$PATH"
-    set -g _cudaup_same "$key;$_cudaup_seen"
+    set -g _cudaup_refused ''
     # A root that does not exist is not watched.
     set -g _cudaup_root /
-    test -n "$CUDAUP_STATE" -a -e "$CUDA_HOME"; and set -g _cudaup_root $CUDA_HOME
-    set -g _cudaup_refused ''
-    if string match -q '1;refused;*' -- "$CUDAUP_STATE"
-        _cudaup_list
-        set -g _cudaup_refused "has:$_cudaup_there"
-        set -g _cudaup_same ''
+    switch "$CUDAUP_STATE"
+        case ''
+        case '1;refused;*'
+            _cudaup_list
+            set -g _cudaup_refused "has:$_cudaup_there"
+        case '*'
+            test -e "$CUDA_HOME"; and set -g _cudaup_root $CUDA_HOME
     end
-    _cudaup_shorten $key "$at"
     return 0
 end
 
-# Sets up the short test of _cudaup_hook: one or two small files that can be read, and nothing where nothing was.
+# Sets up the short test of _cudaup_hook, once a directory is stayed in: one or two small files that can be read, and nothing where nothing was.
 function _cudaup_shorten --argument-names key at
     set -g _cudaup_shape -n ''
     test -z "$_cudaup_yield$_cudaup_refused" -a ! -e "$_cudaup_machine"; or return
@@ -137,7 +143,7 @@ end
 # that leads nowhere ends them: to test for one at each level costs too much at each prompt.
 function _cudaup_climb
     set -g _cudaup_pwd $PWD
-    set -g _cudaup_same ''
+    set -g _cudaup_calm ''
     set -g _cudaup_places ''
     set -l pwd $PWD
     test "$pwd" = /; and set pwd ''
@@ -214,9 +220,13 @@ function cudaup
     switch $code$verb$_cudaup_yield
         case '0use*' 0install 0uninstall 0link 0unlink 0add 0remove 0sync
             set -g _cudaup_asked '?'
-            set -g _cudaup_same ''
+            set -g _cudaup_fresh ''
             set -g _cudaup_shape -n ''
     end
     _cudaup_hook
     return $code
 end
+
+# What the program answered for. The first prompt looks; a start file may still change all of it.
+set -gu _cudaup_fresh "$PWD;$CUDAUP_VERSION"
+set -gu _cudaup_seen "$CUDA_HOME;$PATH"

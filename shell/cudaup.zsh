@@ -1,5 +1,5 @@
-# The hook of cudaup for zsh 5 and newer. `cudaup init zsh` prints it between the lines that set _cudaup_bin, _cudaup_asked_of,
-# _cudaup_home and _cudaup_system, and the variables of the directory that the shell starts in.
+# The hook of cudaup for zsh 5 and newer. `cudaup init zsh` prints it after lines that set _cudaup_bin, _cudaup_asked_of,
+# _cudaup_home, _cudaup_system and the variables of the directory that the shell starts in.
 #
 # At each prompt and each change of directory it looks, with builtins alone, whether anything changed that decides about
 # the toolkit: the nearest .cuda-version and what it says, the default files, CUDAUP_VERSION, PATH, CUDA_HOME, whether
@@ -149,3 +149,4 @@ function _cudaup_enrol {
   chpwd_functions=(_cudaup_hook ${chpwd_functions:#_cudaup_hook})
 }
 _cudaup_enrol
+_cudaup_hook

@@ -92,8 +92,8 @@ fn text(context: &Context, dialect: &Dialect) -> Vec<u8> {
         context.talk.say(line);
     }
     let hook = dialect.hook().unwrap_or_default().as_bytes();
-    // Last, the hook takes what is there now as seen.
-    [&header.concat(), hook, &steps.render(dialect.words()), b"_cudaup_hook\n"].concat()
+    // The hook comes last: it ends by taking what is there now as seen.
+    [&header.concat(), &steps.render(dialect.words()), hook].concat()
 }
 
 /// The path by which a start file finds this program: the one in the home, where it is this one, since that stays.

@@ -77,3 +77,20 @@ fn a_functions_own_variables_stay_its_own() {
     ];
     assert_eq!((out, err.as_str()), (wanted.map(str::to_owned).to_vec(), ""));
 }
+
+/// The start of a shell answers for the moment of `init`; what the start file does after it counts at the first prompt.
+#[test]
+fn what_a_start_file_does_after_init_is_seen_at_the_first_prompt() {
+    let prompt = "emit fish_prompt; set -q CUDA_HOME; and echo $CUDA_HOME; or echo outside";
+    let after = [
+        ("set -gx CUDAUP_VERSION 12.4", "~/.cudaup/toolkits/12.4.1"),
+        ("cd ~/q", "~/.cudaup/toolkits/12.4.1"),
+        ("cd ~/q; cd ~/none", "outside"),
+        ("echo 12.4 >~/none/.cuda-version; cudaup current >/dev/null; rm ~/none/.cuda-version", "outside"),
+        ("cd ~/none; cudaup use 12.4 >/dev/null 2>&1", "~/.cudaup/toolkits/12.4.1"),
+    ];
+    for (line, then) in after {
+        let Some((out, err)) = fish(&format!("{line}\n{prompt}")) else { return };
+        assert_eq!(out, [then], "{line}: {err}");
+    }
+}
