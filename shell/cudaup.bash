@@ -13,13 +13,14 @@ _cu_near='' _cu_same='' _cudaup_same='' _cudaup_seen='' _cu_root=/ _cudaup_fresh
 _cudaup_there='' _cudaup_refused='' _cudaup_upper=A
 
 # At the prompt. This test is the whole cost where the last command succeeded, and a project's own pin and the user's
-# default are as they were; all other cases are _cudaup_look's. bash copies a function's body at each call: what is
-# seldom needed has functions of its own, and the names in here are short. `builtin` goes before what people give
-# functions or aliases of their own.
+# default are as they were; all other cases are _cudaup_look's. It does not ask whether a default of the machine has come
+# since: a pin outranks it, and the next look sees it. bash copies a function's body at each call: what is seldom needed
+# has functions of its own, and the names in here are short. `builtin` goes before what people give functions or aliases
+# of their own.
 _cudaup_hook() {
   _cu_code=$?
   # shellcheck disable=SC2015 # whatever of this is not so, _cudaup_look is to look
-  [[ -f $_cu_near && -r $_cu_near && -f $_cu_own && -e $_cu_root && ! -e $_cu_etc ]] && {
+  [[ -f $_cu_near && -r $_cu_near && -f $_cu_own && -e $_cu_root ]] && {
     builtin mapfile -n64 -u3 _cu_a
     builtin mapfile -n64 -u4 _cu_b
   } 3<"$_cu_near" 4<"$_cu_own" &&
@@ -34,7 +35,7 @@ _cudaup_hook_below() {
     [[ ! -e $_cudaup_at && ! -L $_cudaup_at ]] || break
   done
   # shellcheck disable=SC2015 # whatever of this is not so, _cudaup_look is to look
-  [[ $_cudaup_at == "$_cu_near" && -f $_cu_near && -r $_cu_near && -f $_cu_own && -e $_cu_root && ! -e $_cu_etc ]] && {
+  [[ $_cudaup_at == "$_cu_near" && -f $_cu_near && -r $_cu_near && -f $_cu_own && -e $_cu_root ]] && {
     builtin mapfile -n64 -u3 _cu_a
     builtin mapfile -n64 -u4 _cu_b
   } 3<"$_cu_near" 4<"$_cu_own" &&
@@ -130,7 +131,7 @@ _cudaup_settle() {
   if [[ -n ${CUDAUP_STATE-} && -e ${CUDA_HOME-} ]]; then _cu_root=$CUDA_HOME; fi
   if [[ ${CUDAUP_STATE-} == '1;refused;'* ]]; then _cudaup_list; _cudaup_refused=:$_cudaup_there _cudaup_same=''; fi
   # The short tests serve where a pin counts, and it and the default are small.
-  if [[ a != "$_cudaup_upper" && -z $_cudaup_yield$_cudaup_refused && -r $_cudaup_at && -r $_cu_own && ${#_cudaup_pin} -lt 4096 && ${#_cudaup_default} -lt 4096 ]]; then
+  if [[ a != "$_cudaup_upper" && -z $_cudaup_yield$_cudaup_refused && -r $_cudaup_at && -r $_cu_own && ! -e $_cu_etc && ${#_cudaup_pin} -lt 4096 && ${#_cudaup_default} -lt 4096 ]]; then
     _cu_near=$_cudaup_at
     {
       builtin mapfile -n64 -u3 _cu_a
