@@ -18,6 +18,9 @@ pub struct Cli {
     /// Say more
     #[arg(short, long, global = true, conflicts_with = "quiet")]
     pub verbose: bool,
+    /// Ask nothing of the network; CUDAUP_OFFLINE=1 says the same
+    #[arg(long, global = true)]
+    pub offline: bool,
     /// When to use colour; NO_COLOR is honoured
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
     pub color: When,
@@ -37,7 +40,7 @@ pub fn quick(arguments: &[OsString]) -> Option<Cli> {
         [_, "init", shell] if !shell.starts_with('-') => Command::Init(command::init::Args::of(shell)),
         _ => return None,
     };
-    Some(Cli { json: false, quiet: false, verbose: false, color: When::Auto, command })
+    Some(Cli { json: false, quiet: false, verbose: false, offline: false, color: When::Auto, command })
 }
 
 /// When to use colour.

@@ -18,6 +18,8 @@ pub struct Host {
     pub home: Option<PathBuf>,
     /// `CUDAUP_SYSROOT`: the directory below which the machine's own files are looked up.
     pub sysroot: Option<PathBuf>,
+    /// Whether nothing is to be asked of the network.
+    pub offline: bool,
     /// The path of this program.
     pub program: Option<PathBuf>,
     /// Whether standard input, output and error are terminals.
@@ -50,6 +52,7 @@ impl Host {
             user_home,
             home,
             sysroot: get("CUDAUP_SYSROOT"),
+            offline: lookup(&vars, "CUDAUP_OFFLINE").is_some_and(|v| v != "0"),
             program: std::env::current_exe().ok(),
             terminal: Terminals {
                 stdin: std::io::stdin().is_terminal(),

@@ -37,11 +37,12 @@ use ui::talk::Talk;
 use ui::view::{Style, View};
 
 fn main() -> ExitCode {
-    let (host, arguments) = (Host::read(), host::arguments());
+    let (mut host, arguments) = (Host::read(), host::arguments());
     let cli = match parse(arguments) {
         Ok(cli) => cli,
         Err(code) => return code,
     };
+    host.offline |= cli.offline;
     let talk = Talk { quiet: cli.quiet, verbose: cli.verbose, terminal: host.terminal.stderr };
     let color = colored(cli.color, &host, host.terminal.stdout);
     let style = Style { color, user_home: host.user_home.clone() };

@@ -5,6 +5,7 @@ use crate::failure::{Exit, Failure};
 use crate::install::decide::Order;
 use crate::install::{Answer, Installed};
 use crate::source::profile::{Profile, Wish};
+use crate::source::select;
 use crate::ui::view::{Style, View, size, table};
 use clap::Args as Arguments;
 use clap::builder::PossibleValuesParser;
@@ -33,7 +34,7 @@ pub struct Args {
     #[arg(long)]
     upgrade: bool,
     /// Where from
-    #[arg(long, value_parser = PossibleValuesParser::new(["auto", "pypi"]), default_value = "auto")]
+    #[arg(long, value_parser = PossibleValuesParser::new(sources()), default_value = select::AUTO)]
     source: String,
     /// Do not try whether it compiles and links a program
     #[arg(long)]
@@ -116,8 +117,14 @@ impl Args {
             upgrade: self.upgrade,
             verify: !self.no_verify,
             dry_run: self.dry_run,
+            source: sources().find(|name| *name == self.source).unwrap_or(select::AUTO),
         })
     }
+}
+
+/// What `--source` takes.
+fn sources() -> impl Iterator<Item = &'static str> {
+    std::iter::once(select::AUTO).chain(select::SOURCES.iter().map(|s| s.name))
 }
 
 /// The version that a request wants from a source; `None`: its newest.

@@ -5,6 +5,7 @@ use crate::failure::{Exit, Failure};
 use crate::install::look::{Facts, Room, Store};
 use crate::source::plan::{Plan, Platform};
 use crate::source::profile::{Profile, Wish, select};
+use crate::source::select as sources;
 use crate::toolkit::receipt::Receipt;
 use crate::ui::view::size;
 use cudaup_core::inventory::{Kind, Toolkit};
@@ -27,6 +28,8 @@ pub struct Order {
     pub verify: bool,
     /// Whether nothing is to be done.
     pub dry_run: bool,
+    /// The source's name, or `auto`.
+    pub source: &'static str,
 }
 
 impl Order {
@@ -39,6 +42,7 @@ impl Order {
             upgrade: false,
             verify: true,
             dry_run: false,
+            source: sources::AUTO,
         }
     }
 }
@@ -173,6 +177,9 @@ pub fn announcement(plan: &Plan, room: &Room, facts: &Facts) -> Vec<String> {
         size(plan.unpacked()),
         size(free)
     )];
+    if !plan.passed.is_empty() {
+        lines.push(format!("from {}, since these do not serve: {}", plan.source, plan.passed.join(", ")));
+    }
     if !plan.missing.is_empty() {
         lines.push(format!("{} does not have {}", plan.source, plan.missing.join(", ")));
     }

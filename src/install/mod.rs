@@ -14,8 +14,9 @@ mod tests;
 
 use crate::failure::Failure;
 use crate::source::plan::Plan;
-use crate::source::pypi;
+use crate::source::query::Query;
 use crate::source::reach::reach;
+use crate::source::select;
 use crate::toolkit::receipt::Receipt;
 use apply::{Done, Site};
 use cudaup_core::inventory::{Kind, Toolkit};
@@ -61,8 +62,8 @@ pub fn run(site: &Site<'_>, roots: &[PathBuf], order: &Order) -> Result<Answer, 
     for note in &reach.indexes.notes {
         site.talk.say(&format!("note: {note}"));
     }
-    let index = pypi::Index { client: &reach.client, indexes: &reach.indexes };
-    let plan = pypi::plan(index, order.request, &order.wish, platform)?;
+    let query = Query { host: site.host, reach: &reach, request: order.request, wish: &order.wish, platform };
+    let plan = select::plan(&query, order.source)?;
     if let Some(there) = installed_already(order, &look(Some(plan.version)), site)? {
         return Ok(Answer::Present(there));
     }

@@ -40,6 +40,7 @@ impl Machine {
             user_home: Some(root.path().join("user")),
             home: Some(home.clone()),
             sysroot: Some(root.path().join("sys")),
+            offline: false,
             program: None,
             terminal: Terminals { stdin: false, stdout: false, stderr: false },
         };
@@ -88,6 +89,7 @@ fn order(request: &str) -> Order {
         upgrade: false,
         verify: false,
         dry_run: false,
+        source: "pypi",
     }
 }
 

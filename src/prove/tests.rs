@@ -39,8 +39,16 @@ impl Scene {
         }
         let vars = vec![(OsString::from("PATH"), root.path().join("path").into())];
         let terminal = Terminals { stdin: false, stdout: false, stderr: false };
-        let host =
-            Host { vars, cwd: None, user_home: None, home: None, sysroot: None, program: None, terminal };
+        let host = Host {
+            vars,
+            cwd: None,
+            user_home: None,
+            home: None,
+            sysroot: None,
+            offline: false,
+            program: None,
+            terminal,
+        };
         Self { root, host }
     }
 

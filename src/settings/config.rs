@@ -27,6 +27,8 @@ pub struct Network {
     pub streams: Option<usize>,
     /// Whether no connection is made at all.
     pub offline: bool,
+    /// The root of the server that has NVIDIA's redistributable archives; `cn` is NVIDIA's own in China.
+    pub dist_server: Option<String>,
 }
 
 /// What is kept.

@@ -6,7 +6,7 @@ mod pip;
 mod uv;
 
 use crate::disk;
-use crate::failure::Failure;
+use crate::failure::{Exit, Failure};
 use crate::host::Host;
 use std::path::{Path, PathBuf};
 
@@ -14,6 +14,22 @@ pub use config::Config;
 
 /// Where PyPI is, when nothing says otherwise.
 pub const PYPI: &str = "https://pypi.org/simple";
+
+/// NVIDIA's download server, and the one of the same content in China.
+pub const NVIDIA: &str = "https://developer.download.nvidia.com";
+const NVIDIA_CN: &str = "https://developer.download.nvidia.cn";
+
+/// The server that has NVIDIA's redistributable archives: `CUDAUP_DIST_SERVER`, `dist_server` in `config.toml`, NVIDIA's.
+pub fn dist_server(host: &Host, config: &Config) -> Result<Place, Failure> {
+    let variable = host.text("CUDAUP_DIST_SERVER").map(|url| (url.to_owned(), "CUDAUP_DIST_SERVER"));
+    let set = variable.or_else(|| config.network.dist_server.clone().map(|url| (url, "config.toml")));
+    let (url, origin) = set.unwrap_or_else(|| (NVIDIA.to_owned(), "default"));
+    let url = if url.trim() == "cn" { NVIDIA_CN.to_owned() } else { url };
+    place(&url, origin).ok_or_else(|| {
+        let message = format!("{origin} names {} as NVIDIA's server, which is no web address", shown(&url));
+        Failure::new(Exit::Usage, message).hint(format!("export CUDAUP_DIST_SERVER={NVIDIA_CN}"))
+    })
+}
 
 /// The index and what belongs to it.
 #[derive(Clone, Debug, PartialEq, Eq)]

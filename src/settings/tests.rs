@@ -12,6 +12,7 @@ fn host(root: &Path, vars: &[(&str, &str)]) -> Host {
         user_home: Some(root.join("home")),
         home: None,
         sysroot: Some(root.join("sys")),
+        offline: false,
         program: None,
         terminal: Terminals { stdin: false, stdout: false, stderr: false },
     }

@@ -5,5 +5,8 @@ pub mod index;
 pub mod plan;
 pub mod profile;
 pub mod pypi;
+pub mod query;
 pub mod reach;
+pub mod redist;
+pub mod select;
 mod unknown;

@@ -3,6 +3,7 @@
 use crate::source::component;
 use crate::source::profile::Profile;
 use cudaup_core::version::Version;
+use std::path::PathBuf;
 
 /// A machine that NVIDIA builds toolkits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,6 +60,8 @@ pub struct Plan {
     pub missing: Vec<String>,
     /// What a user should know about this plan, each a sentence without a full stop.
     pub notes: Vec<String>,
+    /// The sources that come before this one and do not serve, each with why, as `nvidia (name not found)`.
+    pub passed: Vec<String>,
 }
 
 impl Plan {
@@ -87,6 +90,8 @@ pub struct Part {
     pub version: String,
     /// Where the archive is loaded from; may hold a password and is never printed as it is.
     pub url: String,
+    /// The archive, where it lies on this machine already; it is not loaded, and never removed.
+    pub local: Option<PathBuf>,
     /// The archive's file name.
     pub file: String,
     /// The archive's hash in lower-case hexadecimal.
@@ -118,6 +123,8 @@ impl Part {
 /// Where the members of an archive go in the toolkit's tree.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Placement {
+    /// How many directories are taken off the front of each name before the rules are asked.
+    pub strip: usize,
     /// The rules; the first whose prefix fits decides, and a member that none fits is dropped.
     pub rules: Vec<Rule>,
 }
@@ -134,6 +141,7 @@ pub struct Rule {
 impl Placement {
     /// Where a member goes, relative to the toolkit's root; `None`: nowhere.
     pub fn place(&self, member: &str) -> Option<String> {
+        let member = (0..self.strip).try_fold(member, |rest, _| Some(rest.split_once('/')?.1))?;
         let (rule, rest) = self.rules.iter().find_map(|r| Some((r, member.strip_prefix(&r.from)?)))?;
         rule.to.as_ref().map(|to| format!("{to}{rest}"))
     }
@@ -146,11 +154,16 @@ mod tests {
     #[test]
     fn the_first_rule_that_fits_decides() {
         let rule = |from: &str, to: Option<&str>| Rule { from: from.into(), to: to.map(Into::into) };
-        let placement =
-            Placement { rules: vec![rule("a/b/c", None), rule("a/b/", Some("x/")), rule("a/", Some("y/"))] };
+        let placement = Placement {
+            strip: 0,
+            rules: vec![rule("a/b/c", None), rule("a/b/", Some("x/")), rule("a/", Some("y/"))],
+        };
         assert_eq!(placement.place("a/b/d"), Some("x/d".into()));
         assert_eq!(placement.place("a/bd"), Some("y/bd".into()));
         assert_eq!(placement.place("a/b/c/d"), None);
         assert_eq!(placement.place("b/a"), None);
+        let placement = Placement { strip: 1, ..placement };
+        assert_eq!(placement.place("top/a/b/d"), Some("x/d".into()));
+        assert_eq!(placement.place("top"), None);
     }
 }

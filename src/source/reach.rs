@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use crate::host::Host;
 use crate::net::{self, Client, NetSettings};
-use crate::settings::{self, Indexes};
+use crate::settings::{self, Indexes, Place};
 use std::path::Path;
 use std::time::Duration;
 
@@ -14,6 +14,8 @@ pub struct Reach {
     pub client: Client,
     /// The package index.
     pub indexes: Indexes,
+    /// The server that has NVIDIA's redistributable archives.
+    pub dist: Place,
     /// Whether archives stay after an install.
     pub keep: bool,
 }
@@ -30,8 +32,13 @@ pub fn reach(host: &Host, home: &Path) -> Result<Reach, Failure> {
         streams: config.network.streams.filter(|s| *s > 0).unwrap_or(usual.streams),
         ca_files: indexes.certificates.clone(),
         proxies: net::proxies(|name| host.text(name))?,
-        offline: config.network.offline,
+        offline: config.network.offline || host.offline,
         ..usual
     };
-    Ok(Reach { client: Client::new(&network)?, indexes, keep: config.cache.keep })
+    Ok(Reach {
+        client: Client::new(&network)?,
+        indexes,
+        dist: settings::dist_server(host, &config)?,
+        keep: config.cache.keep,
+    })
 }

@@ -33,6 +33,7 @@ fn context(root: &Path, index: &str) -> Context {
         user_home: Some(root.to_path_buf()),
         home: Some(root.join(".cudaup")),
         sysroot: Some(root.join("sys")),
+        offline: false,
         program: None,
         terminal: Terminals { stdin: false, stdout: false, stderr: false },
     };

@@ -13,6 +13,7 @@ fn order(request: &str) -> Order {
         upgrade: false,
         verify: true,
         dry_run: false,
+        source: "pypi",
     }
 }
 
@@ -88,6 +89,7 @@ fn plan() -> Plan {
         name: "cuda_nvcc".into(),
         version: "13.0.88".into(),
         url: "https://files.example/x.whl".into(),
+        local: None,
         file: "x.whl".into(),
         sha256: "00".repeat(32),
         size: 104_000_000,
@@ -102,6 +104,7 @@ fn plan() -> Plan {
         parts: vec![part],
         missing: Vec::new(),
         notes: Vec::new(),
+        passed: Vec::new(),
     }
 }
 

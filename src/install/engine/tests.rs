@@ -88,11 +88,15 @@ impl Bench {
             name: name.into(),
             version: "1".into(),
             url,
+            local: None,
             file,
             sha256,
             size: bytes.len() as u64,
             unpacked: None,
-            placement: Placement { rules: vec![rule("x/lib/", Some("lib64/")), rule("x/", Some(""))] },
+            placement: Placement {
+                strip: 0,
+                rules: vec![rule("x/lib/", Some("lib64/")), rule("x/", Some(""))],
+            },
         });
     }
 

@@ -21,6 +21,7 @@ use crate::source::component;
 use crate::source::index::Listed;
 use crate::source::plan::{Part, Plan, Platform};
 use crate::source::profile::{Selection, Wish, select};
+use crate::source::query::{Miss, Offer, Query};
 use cudaup_core::version::Version;
 use metadata::Pin;
 
@@ -36,8 +37,34 @@ pub fn versions(index: Index<'_>) -> Result<Vec<Version>, Failure> {
     Ok(choose::offers(&files).iter().filter(|o| !o.build.early()).map(|o| o.version).collect())
 }
 
-/// What installing a request would load; `None` asks for the newest release.
-pub fn plan(
+/// The releases with a whole compiler. The index tells no dates and no sizes of a release.
+pub fn offers(query: &Query<'_>) -> Result<Vec<Offer>, Miss> {
+    let index = Index { client: &query.reach.client, indexes: &query.reach.indexes };
+    let whole = |v: &Version| *v > Version::exact(13, 0, 0);
+    let offer = |version| Offer { version, date: None, minimal: None, default: None };
+    match versions(index) {
+        Ok(versions) => Ok(versions.into_iter().filter(whole).map(offer).collect()),
+        Err(failure) => Err(Miss::new("not reached", failure)),
+    }
+}
+
+/// What installing a request would load.
+pub fn plan(query: &Query<'_>) -> Result<Plan, Miss> {
+    let index = Index { client: &query.reach.client, indexes: &query.reach.indexes };
+    planned(index, query.request, query.wish, query.platform).map_err(|failure| {
+        let words = match (&failure.exit, query.request) {
+            (Exit::Network, _) => "not reached".to_owned(),
+            (Exit::NoVersion, Some(asked)) if asked.major < 13 => {
+                format!("has no nvcc for {}.x", asked.major)
+            }
+            (Exit::NoVersion, _) => "does not have it".to_owned(),
+            _ => failure.message.clone(),
+        };
+        Miss::new(words, failure)
+    })
+}
+
+fn planned(
     index: Index<'_>,
     request: Option<Version>,
     wish: &Wish,
@@ -71,7 +98,16 @@ pub fn plan(
     }
     fill_sizes(index, &mut parts);
     let missing = missing(&selection, &parts, offer.version)?;
-    Ok(Plan { version: offer.version, platform, source: NAME, profile: wish.profile, parts, missing, notes })
+    Ok(Plan {
+        version: offer.version,
+        platform,
+        source: NAME,
+        profile: wish.profile,
+        parts,
+        missing,
+        notes,
+        passed: Vec::new(),
+    })
 }
 
 fn toolkit_files(index: Index<'_>) -> Result<Vec<Listed>, Failure> {
@@ -109,6 +145,7 @@ fn part(
         name: component.to_owned(),
         version: pin.build.to_string(),
         url: file.url.clone(),
+        local: None,
         file: file.file.clone(),
         sha256,
         size: file.size.unwrap_or(0),

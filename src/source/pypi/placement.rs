@@ -35,7 +35,7 @@ pub fn rules(component: &str, project: &str, records: &str, major: u32, platform
     rule(format!("{folder}/cccl/lib/"), Some(format!("targets/{target}/lib/")));
     rule(format!("{folder}/cccl/LICENSE"), Some(format!("{licences}/LICENSE")));
     rule(format!("{folder}/"), Some(String::new()));
-    Placement { rules }
+    Placement { strip: 0, rules }
 }
 
 /// Since 13 all wheels share one folder; before, each has its own, named like the project.

@@ -22,7 +22,7 @@ fn plan_on(urls: &[String], request: &str, wish: &Wish) -> Result<Plan, Failure>
     let client = client();
     let indexes = indexes(urls);
     let index = Index { client: &client, indexes: &indexes };
-    plan(index, Version::parse(request), wish, Platform::LinuxSbsa)
+    planned(index, Version::parse(request), wish, Platform::LinuxSbsa)
 }
 
 fn minimal(index: &FakeIndex, request: &str) -> Result<Plan, Failure> {
@@ -127,7 +127,7 @@ fn the_real_index_has_a_whole_13_0_3() {
     .unwrap();
     let indexes = indexes(&[PYPI.to_owned()]);
     let index = Index { client: &client, indexes: &indexes };
-    let plan = match plan(
+    let plan = match planned(
         index,
         Some(Version::release(13, 0)),
         &Wish::of(Profile::Default),

@@ -30,7 +30,16 @@ fn machine(programs: &[(&str, &str)]) -> (tempfile::TempDir, Host) {
     }
     let vars = vec![(OsString::from("PATH"), OsString::from(format!("relative::{}", bin.path().display())))];
     let terminal = Terminals { stdin: false, stdout: false, stderr: false };
-    let host = Host { vars, cwd: None, user_home: None, home: None, sysroot: None, program: None, terminal };
+    let host = Host {
+        vars,
+        cwd: None,
+        user_home: None,
+        home: None,
+        sysroot: None,
+        offline: false,
+        program: None,
+        terminal,
+    };
     (bin, host)
 }
 

@@ -1,0 +1,52 @@
+//! What a source is asked, and how it says no.
+
+use crate::failure::Failure;
+use crate::host::Host;
+use crate::source::plan::Platform;
+use crate::source::profile::Wish;
+use crate::source::reach::Reach;
+use cudaup_core::version::Version;
+
+/// What a source needs in order to answer.
+#[derive(Clone, Copy)]
+pub struct Query<'a> {
+    /// The world.
+    pub host: &'a Host,
+    /// The network, and the settings of the sources.
+    pub reach: &'a Reach,
+    /// The version that is asked for; `None`: the newest.
+    pub request: Option<Version>,
+    /// How much of it.
+    pub wish: &'a Wish,
+    /// The machine that it is for.
+    pub platform: Platform,
+}
+
+/// A release that a source has, for lists.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Offer {
+    /// The release.
+    pub version: Version,
+    /// When it came out, as `2024-04-03`, where the source says.
+    pub date: Option<String>,
+    /// The bytes to load for the minimal profile, where they are known.
+    pub minimal: Option<u64>,
+    /// The bytes to load for the default profile, where they are known.
+    pub default: Option<u64>,
+}
+
+/// A source's no.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Miss {
+    /// Why, in a few words for a list: `name not found`, `has no nvcc for 12.x`.
+    pub words: String,
+    /// The whole failure, for when no other source is asked.
+    pub failure: Failure,
+}
+
+impl Miss {
+    /// A no with its few words.
+    pub fn new(words: impl Into<String>, failure: Failure) -> Self {
+        Self { words: words.into(), failure }
+    }
+}

@@ -1,0 +1,67 @@
+//! Which source serves: the one that was named, or the first that can.
+
+use crate::failure::{Exit, Failure};
+use crate::source::plan::Plan;
+use crate::source::pypi;
+use crate::source::query::{Miss, Offer, Query};
+use cudaup_core::builds::RELEASES;
+use cudaup_core::version::Version;
+
+/// A place that toolkits come from.
+pub struct Source {
+    /// Its name, as `--source` takes it.
+    pub name: &'static str,
+    /// What installing a request from it would load.
+    pub plan: fn(&Query<'_>) -> Result<Plan, Miss>,
+    /// All releases that it has for the machine, whatever the query asks for, in any order.
+    pub offers: fn(&Query<'_>) -> Result<Vec<Offer>, Miss>,
+}
+
+/// The sources, in the order in which `auto` asks them.
+pub const SOURCES: &[Source] = &[Source { name: pypi::NAME, plan: pypi::plan, offers: pypi::offers }];
+
+/// The name that stands for the first source that serves.
+pub const AUTO: &str = "auto";
+
+/// The plan of the source of that name, or of the first that has a plan.
+pub fn plan(query: &Query<'_>, name: &str) -> Result<Plan, Failure> {
+    if let Some(source) = SOURCES.iter().find(|s| s.name == name) {
+        return (source.plan)(query).map_err(|miss| miss.failure);
+    }
+    let mut misses = Vec::new();
+    for source in SOURCES {
+        match (source.plan)(query) {
+            Ok(plan) => {
+                return Ok(Plan { passed: misses.iter().map(said).collect(), ..plan });
+            }
+            Err(miss) => misses.push((source.name, miss)),
+        }
+    }
+    Err(none(query.request, misses))
+}
+
+fn said((name, miss): &(&str, Miss)) -> String {
+    format!("{name} ({})", miss.words)
+}
+
+/// The failure where no source serves. Of a version that nobody knows, the source that looked says most.
+fn none(request: Option<Version>, misses: Vec<(&str, Miss)>) -> Failure {
+    let unreached = misses.iter().any(|(_, miss)| miss.failure.exit == Exit::Network);
+    let known = request.is_none_or(|wanted| RELEASES.iter().any(|r| wanted.accepts(r.version)));
+    let looked = misses.iter().position(|(_, miss)| miss.failure.exit == Exit::NoVersion);
+    if misses.len() == 1 || (!known && looked.is_some()) {
+        let at = looked.unwrap_or(0);
+        if let Some((_, miss)) = misses.into_iter().nth(at) {
+            return miss.failure;
+        }
+        return Failure::failed("there is no source of toolkits");
+    }
+    let what = request.map_or_else(|| "a toolkit".to_owned(), |version| version.to_string());
+    let why: Vec<String> = misses.iter().map(said).collect();
+    let exit = if unreached { Exit::Network } else { Exit::NoVersion };
+    let failure = Failure::new(exit, format!("no source has {what} here: {}", why.join(", ")));
+    let mut tries: Vec<String> = misses.into_iter().flat_map(|(_, miss)| miss.failure.tries).collect();
+    let mut seen = std::collections::HashSet::new();
+    tries.retain(|next| seen.insert(next.clone()));
+    tries.into_iter().take(3).fold(failure, Failure::hint)
+}
