@@ -10,7 +10,7 @@
 _cu_own=$_cudaup_home/default _cu_etc=$_cudaup_system/etc/cudaup/default
 _cudaup_pwd='' _cudaup_places=('') _cudaup_asked='' _cudaup_yield='' _cudaup_told=${_cudaup_told-}
 _cu_near='' _cu_same='' _cudaup_same='' _cudaup_seen='' _cu_root=/ _cudaup_fresh=yes
-_cudaup_there='' _cudaup_refused='' _cudaup_upper=A
+_cudaup_there='' _cudaup_refused='' _cudaup_upper=A _cudaup_starting=''
 
 # At the prompt. This test is the whole cost where the last command succeeded, and a project's own pin and the user's
 # default are as they were; all other cases are _cudaup_look's. It does not ask whether a default of the machine has come
@@ -46,6 +46,9 @@ _cudaup_hook_below() {
 # Keeps $?, unless the shell would end for it (set -e). A link that leads nowhere is a name that is there: it counts, and
 # the program says what is wrong with it. Where `==` takes a for A (nocasematch), all is looked at anew at each prompt.
 _cudaup_look() {
+  # What stands in a start file below cudaup's lines is no newer wish: the first prompt enters over it.
+  [[ -z $_cudaup_starting || "${CUDA_HOME-};${PATH-}" == "$_cudaup_seen" ]] || _cudaup_asked='?'
+  _cudaup_starting=''
   [[ ${PWD-} == "$_cudaup_pwd" && a != "$_cudaup_upper" ]] || _cudaup_climb
   for _cudaup_at in "${_cudaup_places[@]}"; do
     [[ ! -e $_cudaup_at && ! -L $_cudaup_at ]] || break
@@ -209,3 +212,4 @@ _cudaup_enrol() {
 }
 _cudaup_enrol
 _cudaup_hook
+_cudaup_starting=yes _cu_near=''

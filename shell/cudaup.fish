@@ -64,7 +64,8 @@ function _cudaup_change --argument-names key at
         test "has:$_cudaup_there" = "$_cudaup_refused"; or set -g _cudaup_asked '?'
     end
     if test -n "$_cudaup_fresh"
-        test "$PWD;$CUDAUP_VERSION" = "$_cudaup_fresh"; and set -g _cudaup_asked $key
+        # What stands in a start file below cudaup's lines is no newer wish: the first prompt enters over it.
+        test "$PWD;$CUDAUP_VERSION;$CUDA_HOME;$PATH" = "$_cudaup_fresh;$_cudaup_seen"; and set -g _cudaup_asked $key
         set -g _cudaup_fresh ''
     end
     if test "$key" != "$_cudaup_asked"

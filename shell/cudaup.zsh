@@ -7,7 +7,7 @@
 
 typeset -g _cudaup_own="$_cudaup_home/default" _cudaup_machine="$_cudaup_system/etc/cudaup/default"
 typeset -g _cudaup_pwd='' _cudaup_asked='' _cudaup_yield='' _cudaup_told="${_cudaup_told-}"
-typeset -g _cudaup_near='' _cudaup_near_same='' _cudaup_first='' _cudaup_second=''
+typeset -g _cudaup_near='' _cudaup_near_same='' _cudaup_first='' _cudaup_second='' _cudaup_starting=''
 typeset -g _cudaup_same='' _cudaup_seen='' _cudaup_root=/ _cudaup_fresh=yes _cudaup_there='' _cudaup_refused=''
 typeset -ga _cudaup_places
 
@@ -25,6 +25,9 @@ function _cudaup_hook {
 function _cudaup_look {
   emulate -L zsh
   builtin local at pin default other
+  # What stands in a start file below cudaup's lines is no newer wish: the first prompt enters over it.
+  [[ -z $_cudaup_starting || "${CUDA_HOME-};$PATH" == "$_cudaup_seen" ]] || _cudaup_asked='?'
+  _cudaup_starting=''
   [[ $PWD == "$_cudaup_pwd" ]] || _cudaup_climb
   # A link that leads nowhere is a name that is there: it counts, and the program says what is wrong with it.
   for at in $_cudaup_places ''; do
@@ -150,3 +153,4 @@ function _cudaup_enrol {
 }
 _cudaup_enrol
 _cudaup_hook
+_cudaup_starting=yes _cudaup_near=''

@@ -186,6 +186,10 @@ struct Written {
 }
 
 impl View for Written {
+    fn is_report(&self) -> bool {
+        true
+    }
+
     fn json(&self) -> Value {
         json!({ "shell": self.dialect.name(), "changed": paths(&self.changed), "files": rows(&self.wanted) })
     }
@@ -209,6 +213,10 @@ struct Removed {
 }
 
 impl View for Removed {
+    fn is_report(&self) -> bool {
+        true
+    }
+
     fn json(&self) -> Value {
         json!({ "changed": paths(&self.files) })
     }
