@@ -37,7 +37,7 @@ impl Args {
     }
 
     /// Runs the command.
-    pub fn run(&self, context: &Context) -> Result<Outcome, Failure> {
+    pub fn run(&self, context: &Context, json: bool) -> Result<Outcome, Failure> {
         if self.remove {
             return self.remove(context);
         }
@@ -53,7 +53,7 @@ impl Args {
         if self.write {
             return write(context, dialect);
         }
-        if context.host.terminal.stdout {
+        if json || context.host.terminal.stdout {
             let places = places(context)?;
             let wanted = setup::wanted(dialect, &places, &files::content);
             return Ok(Outcome::View(Box::new(How {
