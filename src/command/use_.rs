@@ -193,6 +193,10 @@ fn write(file: &Path, text: &str) -> Result<Option<String>, Failure> {
             return Err(Failure::failed(format!("{} is there and is no file", file.display()))
                 .hint(format!("move it away: mv {0} {0}.old", shell_words::quote(&file.to_string_lossy()))));
         }
+        Err(_) if file.is_symlink() => {
+            return Err(Failure::failed(format!("{} is a link that leads nowhere", file.display()))
+                .hint(format!("rm {}", shell_words::quote(&file.to_string_lossy()))));
+        }
         Err(_) => Vec::new(),
     };
     let new = with_request(&old, text).map_err(|bad| {
