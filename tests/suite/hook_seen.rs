@@ -176,3 +176,43 @@ fn an_answer_that_failed_is_asked_for_again() {
         at.write("home/q/.cuda-version", "12.4\n");
     }
 }
+
+/// A start file may have old lines below cudaup's: they are no wish of this moment, and hold where no version applies.
+#[test]
+fn what_stands_below_in_a_start_file_does_not_outrank_the_pin() {
+    let at = machine();
+    let module = at.toolkit("apps/cuda-12.2", "12.2.2");
+    let wish = at.toolkit("apps/cuda-12.1", "12.1.1");
+    let (home, path) = (module.display().to_string(), format!("{}/bin:/usr/bin:/bin", module.display()));
+    let newer = format!("{}/bin:/usr/bin:/bin", wish.display());
+    for shell in shells() {
+        let [program, option] = shell.bare();
+        let lines_below = [Init, Set("CUDA_HOME", &home), Set("PATH", &path)];
+        let later = [
+            Prompt,
+            Nvcc,
+            Cd("none"),
+            Prompt,
+            Nvcc,
+            Cd("p"),
+            Prompt,
+            Nvcc,
+            Set("PATH", &newer),
+            Prompt,
+            Nvcc,
+        ];
+        let steps: Vec<_> = lines_below.into_iter().chain(later).collect();
+        let mut command = command(&at, program);
+        command.current_dir(at.path("home/p")).env_remove("PWD").args([option, "-c", &script(shell, &steps)]);
+        let said = said(command.output().unwrap());
+        let of = |root: &std::path::Path| root.join("bin/nvcc").display().to_string();
+        let (ours, theirs) = (nvcc(&at, "11.8.0"), of(&module));
+        assert_eq!(
+            lines(&said.out),
+            [&ours, &theirs, &ours, &of(&wish)].map(String::from),
+            "{shell:?}: {}",
+            said.err
+        );
+        assert_eq!(said.err.matches("is left in charge").count(), 1, "{shell:?}: {}", said.err);
+    }
+}
