@@ -231,3 +231,6 @@ fn same_bytes(one: &Path, other: &Path) -> io::Result<bool> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
