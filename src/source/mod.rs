@@ -2,6 +2,7 @@
 
 pub mod component;
 pub mod index;
+pub mod never;
 pub mod nvidia;
 pub mod plan;
 pub mod profile;
