@@ -1,6 +1,7 @@
 //! Which source serves: the one that was named, or the first that can.
 
 use crate::failure::{Exit, Failure};
+use crate::source::nvidia;
 use crate::source::plan::Plan;
 use crate::source::pypi;
 use crate::source::query::{Miss, Offer, Query};
@@ -18,10 +19,18 @@ pub struct Source {
 }
 
 /// The sources, in the order in which `auto` asks them.
-pub const SOURCES: &[Source] = &[Source { name: pypi::NAME, plan: pypi::plan, offers: pypi::offers }];
+pub const SOURCES: &[Source] = &[
+    Source { name: nvidia::NAME, plan: nvidia::plan, offers: nvidia::offers },
+    Source { name: pypi::NAME, plan: pypi::plan, offers: pypi::offers },
+];
 
 /// The name that stands for the first source that serves.
 pub const AUTO: &str = "auto";
+
+/// What `--source` takes.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    std::iter::once(AUTO).chain(SOURCES.iter().map(|s| s.name))
+}
 
 /// The plan of the source of that name, or of the first that has a plan.
 pub fn plan(query: &Query<'_>, name: &str) -> Result<Plan, Failure> {
