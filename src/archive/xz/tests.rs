@@ -11,7 +11,10 @@ const MEMORY: u64 = 64 << 20;
 
 /// Something that does not repeat itself, and is the same each time.
 fn contents(length: usize) -> Vec<u8> {
-    (0_u32..).flat_map(|n| n.wrapping_mul(2_654_435_761).rotate_left(n % 31).to_le_bytes()).take(length).collect()
+    (0_u32..)
+        .flat_map(|n| n.wrapping_mul(2_654_435_761).rotate_left(n % 31).to_le_bytes())
+        .take(length)
+        .collect()
 }
 
 /// Blocks of `block` bytes; 0: one block whose header does not say its length.
@@ -111,7 +114,7 @@ fn what_is_cut_off_or_has_something_behind_it_is_refused() {
             assert!(all(&[&packed, behind].concat()).is_err(), "{behind:?}");
         }
     }
-    let error = all(&[0; 100_000]).unwrap_err();
+    let error = all(&vec![0; 100_000]).unwrap_err();
     assert_eq!(error, "it is cut off, or something stands behind its end");
 }
 

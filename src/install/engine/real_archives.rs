@@ -3,6 +3,7 @@
 //! They are those that the other tests of real content have fetched.
 
 use super::{Job, run};
+use crate::archive::format::Format;
 use crate::host::Host;
 use crate::net::{Client, NetSettings};
 use crate::source::plan::{Part, Placement, Rule};
@@ -60,13 +61,14 @@ fn everything(root: &Path) -> BTreeMap<PathBuf, (bool, Vec<u8>)> {
 fn packages(fits: &dyn Fn(&str, u64) -> bool) -> Vec<PathBuf> {
     let host = Host::read();
     let given = host.var("CUDAUP_TEST_CACHE").map(PathBuf::from);
-    let cache = given.or_else(|| Some(host.user_home.as_ref()?.join(".cache/cudaup-test"))).unwrap_or_default();
+    let cache =
+        given.or_else(|| Some(host.user_home.as_ref()?.join(".cache/cudaup-test"))).unwrap_or_default();
     let mut packages = Vec::new();
     for suite in ["bullseye", "bookworm", "trixie"] {
         let entries = fs::read_dir(cache.join("debian").join(suite).join("debs")).into_iter().flatten();
         for entry in entries.map(Result::unwrap) {
             let (name, size) = (entry.file_name().into_string().unwrap(), entry.metadata().unwrap().len());
-            if name.ends_with(".deb") && fits(&name, size) {
+            if Format::of(&name) == Some(Format::Deb) && fits(&name, size) {
                 packages.push(entry.path());
             }
         }
@@ -119,7 +121,8 @@ fn of_the_largest_package_only_what_is_wanted_is_unpacked() {
         ];
         let dir = tempfile::tempdir().unwrap();
         let tree = unpack(part, dir.path());
-        for file in ["include/cuda.h", "lib/libcudart_static.a", "lib/libcudadevrt.a", "lib/stubs/libcuda.so"] {
+        for file in ["include/cuda.h", "lib/libcudart_static.a", "lib/libcudadevrt.a", "lib/stubs/libcuda.so"]
+        {
             assert!(fs::metadata(tree.join(file)).unwrap().len() > 1000, "{file}");
         }
         assert!(!tree.join("lib/libcublas_static.a").exists());
