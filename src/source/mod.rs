@@ -1,6 +1,7 @@
 //! Where toolkits come from: each source is a function from a request to a plan.
 
 pub mod component;
+pub mod debian;
 pub mod index;
 pub mod plan;
 pub mod profile;

@@ -1,0 +1,1 @@
+//! A mirror of made-up packages for the tests.

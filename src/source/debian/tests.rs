@@ -1,0 +1,1 @@
+//! The source from end to end.
