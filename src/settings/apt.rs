@@ -189,7 +189,8 @@ mod tests {
             ("keys/a.gpg", ""),
             ("keys/b.asc", ""),
         ]);
-        let pair = |url: &str, keys: &[&str]| (url.to_owned(), keys.iter().map(|k| (*k).to_owned()).collect());
+        let pair =
+            |url: &str, keys: &[&str]| (url.to_owned(), keys.iter().map(|k| (*k).to_owned()).collect());
         assert_eq!(
             all,
             [

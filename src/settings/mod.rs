@@ -33,10 +33,8 @@ pub fn dist_server(host: &Host, config: &Config) -> Result<Place, Failure> {
 }
 
 /// Where Debian's own keys lie, under the names of old and new releases.
-const DEBIAN_KEYS: [&str; 2] = [
-    "/usr/share/keyrings/debian-archive-keyring.gpg",
-    "/usr/share/keyrings/debian-archive-keyring.pgp",
-];
+const DEBIAN_KEYS: [&str; 2] =
+    ["/usr/share/keyrings/debian-archive-keyring.gpg", "/usr/share/keyrings/debian-archive-keyring.pgp"];
 
 /// A mirror of Debian's archive.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,7 +48,8 @@ pub struct Mirror {
 /// Debian's mirrors, the best first: `CUDAUP_DEBIAN_MIRROR` or `mirror` in `config.toml` alone, else those that apt uses.
 /// None where nothing is set.
 pub fn debian_mirrors(host: &Host, config: &Config) -> Result<Vec<Mirror>, Failure> {
-    let own: Vec<PathBuf> = DEBIAN_KEYS.iter().map(|k| host.system(k)).filter(|k| k.is_file()).take(1).collect();
+    let own: Vec<PathBuf> =
+        DEBIAN_KEYS.iter().map(|k| host.system(k)).filter(|k| k.is_file()).take(1).collect();
     let variable = host.text("CUDAUP_DEBIAN_MIRROR").map(|url| (url.to_owned(), "CUDAUP_DEBIAN_MIRROR"));
     let set = variable.or_else(|| config.debian.mirror.clone().map(|url| (url, "config.toml")));
     if let Some((url, origin)) = set {

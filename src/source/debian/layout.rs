@@ -122,6 +122,22 @@ fn stem(package: &str) -> &str {
     plain.strip_suffix('-').unwrap_or(plain)
 }
 
+/// The component that a package is loaded for: its own, else the first of those in it that is wanted.
+pub fn title<'a>(package: &'a str, selection: &Selection) -> &'a str {
+    let own = component(package).unwrap_or(package);
+    if selection.has(own) {
+        return own;
+    }
+    let first = match package {
+        COMPILER => inside(COMPILER).into_iter().find(|component| selection.has(component)),
+        DEVELOPMENT if !selection.has("cuda_nvcc") => {
+            LIBRARIES.iter().map(|l| l.component).find(|component| selection.has(component))
+        }
+        _ => None,
+    };
+    first.unwrap_or(own)
+}
+
 /// Whether a package has something that is wanted.
 pub fn wanted(package: &str, selection: &Selection) -> bool {
     match stem(package) {

@@ -53,7 +53,10 @@ pub fn plan(query: &Query<'_>) -> Result<Plan, Miss> {
     let missing = missing(&selection, &chosen, toolkit.version)?;
     let mut notes = archive.notes;
     notes.extend(chosen.iter().find(|p| p.name == DEVELOPMENT && !selection.rest).map(|p| {
-        format!("of {DEVELOPMENT} ({}) only what is wanted is kept: Debian has all headers in it", size(p.size))
+        format!(
+            "of {DEVELOPMENT} ({}) only what is wanted is kept: Debian has all headers in it",
+            size(p.size)
+        )
     }));
     Ok(Plan {
         version: toolkit.version,
@@ -176,7 +179,7 @@ fn part(
     selection: &Selection,
     platform: Platform,
 ) -> Part {
-    let name = layout::component(&package.name).unwrap_or(&package.name).to_owned();
+    let name = layout::title(&package.name, selection).to_owned();
     let version = match package.name.as_str() {
         COMPILER => build.compiler.clone(),
         DEVELOPMENT => build.runtime.clone(),
@@ -202,9 +205,9 @@ fn part(
 /// The may-parts that are not there; a must-part that is not there refuses the plan.
 fn missing(selection: &Selection, chosen: &[Package], version: Version) -> Result<Vec<String>, Miss> {
     let there = |name: &&str| {
-        chosen.iter().any(|p| {
-            layout::component(&p.name) == Some(*name) || layout::inside(&p.name).contains(name)
-        })
+        chosen
+            .iter()
+            .any(|p| layout::component(&p.name) == Some(*name) || layout::inside(&p.name).contains(name))
     };
     let absent: Vec<&str> = selection.must.iter().copied().filter(|n| !there(n)).collect();
     if !absent.is_empty() {

@@ -56,7 +56,7 @@ impl Package {
     fn is_whole(&self) -> bool {
         let step = |s: &str| !s.is_empty() && !s.starts_with('.') && s.bytes().all(is_plain);
         let hash = self.sha256.len() == 64 && self.sha256.bytes().all(|b| b.is_ascii_hexdigit());
-        hash && self.size > 0 && self.path.split('/').all(step) && self.file().ends_with(".deb")
+        hash && self.size > 0 && self.path.split('/').all(step) && self.file().strip_suffix(".deb").is_some()
     }
 }
 
@@ -101,13 +101,7 @@ pub fn read(xz: &[u8], wanted: impl Fn(&Package) -> bool) -> Result<Vec<Package>
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::io::Write;
-
-    pub fn xz(text: &str) -> Vec<u8> {
-        let mut encoder = liblzma::write::XzEncoder::new(Vec::new(), 1);
-        encoder.write_all(text.as_bytes()).unwrap();
-        encoder.finish().unwrap()
-    }
+    use crate::source::debian::fake::xz;
 
     const HASH: &str = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
 
@@ -135,9 +129,14 @@ mod tests {
 
     #[test]
     fn what_leads_elsewhere_or_is_cut_off_is_refused() {
-        for path in ["../../etc/x.deb", "/etc/x.deb", "pool/a b.deb", "pool/x", "pool//x.deb", "pool/x.deb?y"] {
+        for path in ["../../etc/x.deb", "/etc/x.deb", "pool/a b.deb", "pool/x", "pool//x.deb", "pool/x.deb?y"]
+        {
             let text = entry("x", &format!("Filename: {path}\n"));
-            assert_eq!(read(&xz(&text), |p| p.name == "x").unwrap_err(), "the entry of x is not whole", "{path}");
+            assert_eq!(
+                read(&xz(&text), |p| p.name == "x").unwrap_err(),
+                "the entry of x is not whole",
+                "{path}"
+            );
         }
         let whole = xz(&entry("x", "Filename: pool/x.deb\n").repeat(500));
         assert_eq!(read(&whole, |p| p.name == "x").unwrap().len(), 500);

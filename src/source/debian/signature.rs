@@ -28,7 +28,10 @@ pub fn check(host: &Host, mirror: &Mirror, file: &[u8], what: &str) -> Result<Ch
     let whole = std::str::from_utf8(file).map_err(|_| bad("is not text"))?;
     let text = signed_text(whole).ok_or_else(|| bad("is no signed file"))?;
     let unchecked = |why: &str| {
-        Ok(Checked { text: text.clone(), unchecked: Some(format!("Debian's signature was not checked: {why}")) })
+        Ok(Checked {
+            text: text.clone(),
+            unchecked: Some(format!("Debian's signature was not checked: {why}")),
+        })
     };
     let Some(gpgv) = on_path(host, "gpgv") else { return unchecked("gpgv is not installed") };
     if mirror.keys.is_empty() {
@@ -57,10 +60,14 @@ struct Said {
 }
 
 fn ask(gpgv: &PathBuf, keys: &[PathBuf], file: &[u8]) -> Result<Said, Failure> {
-    let place = tempfile::tempdir().map_err(|e| Failure::failed(format!("could not make a directory: {e}")))?;
+    let place =
+        tempfile::tempdir().map_err(|e| Failure::failed(format!("could not make a directory: {e}")))?;
     let (signed, text) = (place.path().join("InRelease"), place.path().join("Release"));
     fs::write(&signed, file).map_err(|e| Failure::io("write", &signed, &e))?;
-    #[expect(clippy::disallowed_methods, reason = "OpenPGP is Debian's own tool's to judge, as apt has it done")]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "OpenPGP is Debian's own tool's to judge, as apt has it done"
+    )]
     let mut command = Command::new(gpgv);
     command.env_clear().env("LC_ALL", "C").arg("--homedir").arg(place.path()).args(["--status-fd", "1"]);
     for key in keys {
@@ -105,20 +112,4 @@ fn on_path(host: &Host, name: &str) -> Option<PathBuf> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn one_good_signature_is_enough_and_a_bad_one_too_much() {
-        let good = "[GNUPG:] GOODSIG 0E98404D386FA1D9 Debian\n";
-        let absent = "gpgv: Can't check signature\n[GNUPG:] ERRSIG 6ED0E7B8 1 8 01 9\n[GNUPG:] NO_PUBKEY 6ED0E7B8\n";
-        let bad = "[GNUPG:] BADSIG 0E98404D386FA1D9 Debian\n";
-        assert_eq!(verdict(good), Verdict::Good);
-        assert_eq!(verdict(&format!("{absent}{good}")), Verdict::Good);
-        assert_eq!(verdict(&format!("{good}{bad}")), Verdict::Bad);
-        assert_eq!(verdict(absent), Verdict::Unknown);
-        assert_eq!(verdict("[GNUPG:] EXPKEYSIG 0E98404D386FA1D9 Debian\n"), Verdict::Unknown);
-        assert_eq!(verdict("gpgv: no valid OpenPGP data found.\n"), Verdict::Silent);
-        assert_eq!(verdict("GOODSIG\n"), Verdict::Silent);
-    }
-}
+mod tests;

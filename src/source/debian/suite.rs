@@ -88,8 +88,12 @@ fn open_at<'a>(query: &Query<'a>, mirror: &'a Mirror, suite: &'static Suite) -> 
         .map_err(|failure| Miss::new("not signed by Debian", with_origin(failure, mirror)))?;
     let release = Release::parse(&checked.text);
     if release.origin != "Debian" {
-        let message = format!("{} is an archive of {:?}, not of Debian", mirror.place.shown(), release.origin);
-        return Err(Miss::new("no mirror of Debian", with_origin(Failure::new(Exit::NoVersion, message), mirror)));
+        let message =
+            format!("{} is an archive of {:?}, not of Debian", mirror.place.shown(), release.origin);
+        return Err(Miss::new(
+            "no mirror of Debian",
+            with_origin(Failure::new(Exit::NoVersion, message), mirror),
+        ));
     }
     if release.codename != suite.name {
         // Signed, but for another suite: an answer that was put in the wrong place.
@@ -119,10 +123,13 @@ impl Archive<'_> {
             let message = format!("Debian {} has no {path}", self.suite.name);
             return Err(Miss::new("does not have it", Failure::new(Exit::NoVersion, message)));
         };
-        let document = self.client.get(&url, None, LIST_LIMIT).map_err(|error| unreached(error, self.mirror))?;
+        let document =
+            self.client.get(&url, None, LIST_LIMIT).map_err(|error| unreached(error, self.mirror))?;
         let found: String = Sha256::digest(&document.body).iter().map(|byte| format!("{byte:02x}")).collect();
         if found != sha256 || document.body.len() as u64 != size {
-            return Err(bad("is not the file that the signed Release file names (a mirror that is being updated?)"));
+            return Err(bad(
+                "is not the file that the signed Release file names (a mirror that is being updated?)",
+            ));
         }
         packages::read(&document.body, wanted).map_err(|why| bad(&format!("cannot be read: {why}")))
     }
@@ -147,7 +154,10 @@ fn now() -> u64 {
 fn not_there(mirror: &Mirror, suite: &Suite) -> Miss {
     let (shown, name, release) = (mirror.place.shown(), suite.name, suite.release);
     let message = format!("{shown} does not have the Debian release {name}, which has CUDA {release}");
-    Miss::new(format!("the mirror has no {name}"), with_origin(Failure::new(Exit::NoVersion, message), mirror))
+    Miss::new(
+        format!("the mirror has no {name}"),
+        with_origin(Failure::new(Exit::NoVersion, message), mirror),
+    )
 }
 
 fn unreached(error: Error, mirror: &Mirror) -> Miss {
@@ -163,7 +173,9 @@ fn unreached(error: Error, mirror: &Mirror) -> Miss {
 
 fn with_origin(failure: Failure, mirror: &Mirror) -> Failure {
     let (shown, origin) = (mirror.place.shown(), &mirror.place.origin);
-    failure.hint(format!("the Debian mirror {shown} is set by {origin}; CUDAUP_DEBIAN_MIRROR=http://HOST/debian names another"))
+    failure.hint(format!(
+        "the Debian mirror {shown} is set by {origin}; CUDAUP_DEBIAN_MIRROR=http://HOST/debian names another"
+    ))
 }
 
 #[cfg(test)]

@@ -65,9 +65,7 @@ fn the_compiler_comes_without_debians_scripts() {
 #[test]
 fn the_sanitizer_is_brought_together() {
     let wish = Wish::read(Some(Profile::Minimal), &["compute-sanitizer"]).unwrap();
-    let at = |major, member: &str| {
-        place(COMPILER, &select(&wish, Version::release(major, 4)), major, member)
-    };
+    let at = |major, member: &str| place(COMPILER, &select(&wish, Version::release(major, 4)), major, member);
     let program = Some("compute-sanitizer/compute-sanitizer".to_owned());
     assert_eq!(at(11, "usr/bin/compute-sanitizer"), program);
     assert_eq!(at(12, "usr/bin/compute-sanitizer"), None);
@@ -85,7 +83,9 @@ fn of_the_large_package_only_the_wanted_is_kept() {
         assert_eq!(at(&format!("{LIB}/{name}")), Some(format!("{T}/lib/{name}")), "{name}");
     }
     assert_eq!(at(&format!("{LIB}/libnvvm.so")).as_deref(), Some("nvvm/lib64/libnvvm.so"));
-    for left in ["libcublas_static.a", "libcublas.so", "stubs/libcublas.so", "pkgconfig/cuda.pc", "libnppc.so"] {
+    for left in
+        ["libcublas_static.a", "libcublas.so", "stubs/libcublas.so", "pkgconfig/cuda.pc", "libnppc.so"]
+    {
         assert_eq!(at(&format!("{LIB}/{left}")), None, "{left}");
     }
     for left in ["cublas_v2.h", "npp.h", "nvtx3/nvToolsExt.h", "cuda-gdb/cudadebugger.h"] {
@@ -99,7 +99,9 @@ fn static_archives_of_the_libraries_are_in_full_only() {
         let selection = select(&Wish::of(profile), Version::exact(12, 4, 1));
         place(DEVELOPMENT, &selection, 12, &format!("{LIB}/{member}"))
     };
-    for archive in ["libcublasLt_static.a", "libcusolver_lapack_static.a", "libmetis_static.a", "libnppif_static.a"] {
+    for archive in
+        ["libcublasLt_static.a", "libcusolver_lapack_static.a", "libmetis_static.a", "libnppif_static.a"]
+    {
         assert_eq!(at(Profile::Default, archive), None, "{archive}");
         assert_eq!(at(Profile::Full, archive), Some(format!("{T}/lib/{archive}")));
     }
@@ -123,8 +125,14 @@ fn a_library_alone_brings_no_headers_of_others() {
 #[test]
 fn libraries_have_places_of_their_own() {
     let at = |package: &str, member: &str| place(package, &minimal(), 12, member);
-    assert_eq!(at("libnvvm4", &format!("{LIB}/libnvvm.so.4.0.0")).as_deref(), Some("nvvm/lib64/libnvvm.so.4.0.0"));
-    assert_eq!(at("libcudart12", &format!("{LIB}/libcudart.so.12")), Some(format!("{T}/lib/libcudart.so.12")));
+    assert_eq!(
+        at("libnvvm4", &format!("{LIB}/libnvvm.so.4.0.0")).as_deref(),
+        Some("nvvm/lib64/libnvvm.so.4.0.0")
+    );
+    assert_eq!(
+        at("libcudart12", &format!("{LIB}/libcudart.so.12")),
+        Some(format!("{T}/lib/libcudart.so.12"))
+    );
     assert_eq!(
         at("libcudart12", "usr/share/doc/libcudart12/copyright").as_deref(),
         Some("share/licenses/cuda_cudart/libcudart12")
