@@ -172,3 +172,30 @@ fn offers_have_versions_and_sizes() {
     let arm = on(&host, "", &wish, Platform::LinuxSbsa, offers).unwrap();
     assert_eq!(arm.len(), 1);
 }
+
+#[test]
+fn the_mirror_of_this_machines_apt_has_what_it_is_said_to_have() {
+    let root = tempfile::tempdir().unwrap();
+    let machine = Host { sysroot: None, ..host(root.path(), &[("PATH", "/usr/bin:/bin")]) };
+    let wish = Wish::of(Profile::Minimal);
+    let all = match on(&machine, "", &wish, Platform::LinuxX86_64, offers) {
+        Err(miss) if miss.failure.exit == Exit::Network || miss.words == "no mirror set" => {
+            eprintln!("skipped: Debian's real packages: {}", miss.failure);
+            return;
+        }
+        other => other.unwrap(),
+    };
+    let versions: Vec<Version> = all.iter().map(|o| o.version).collect();
+    assert_eq!(versions, [Version::exact(12, 4, 1), Version::exact(11, 8, 0), Version::exact(11, 2, 2)]);
+    assert!(all.iter().all(|o| o.minimal.is_some_and(|bytes| bytes > 500_000_000)), "{all:?}");
+    for (request, nvcc) in [("12.4", "12.4.131"), ("11.8", "11.8.89")] {
+        let arm = on(&machine, request, &Wish::of(Profile::Default), Platform::LinuxSbsa, plan).unwrap();
+        assert_eq!(arm.component("cuda_nvcc"), Some(nvcc));
+        assert!(arm.parts.iter().any(|p| p.file.ends_with("_arm64.deb")));
+        assert!(
+            arm.missing.iter().all(|name| ["cuda_gdb", "libcufile"].contains(&name.as_str())),
+            "{:?}",
+            arm.missing
+        );
+    }
+}
