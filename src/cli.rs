@@ -61,6 +61,7 @@ pub enum Command {
     Uninstall(command::uninstall::Args),
     Use(command::use_::Args),
     List(command::list::Args),
+    Info(command::info::Args),
     Current(command::current::Args),
     Which(command::which::Args),
     Exec(command::exec::Args),
@@ -69,7 +70,8 @@ pub enum Command {
     Unlink(command::unlink::Args),
     Init(command::init::Args),
     Rehash(command::rehash::Args),
-    #[command(hide = true)]
+    /// Only by `quick`: nobody types it.
+    #[command(skip)]
     Hook(command::hook::Args),
 }
 
@@ -81,13 +83,14 @@ impl Command {
             Self::Uninstall(args) => args.run(context),
             Self::Use(args) => args.run(context),
             Self::List(args) => args.run(context),
+            Self::Info(args) => args.run(context),
             Self::Current(args) => args.run(context),
             Self::Which(args) => args.run(context),
             Self::Exec(args) => args.run(context),
             Self::Env(args) => args.run(context, json),
             Self::Link(args) => args.run(context),
             Self::Unlink(args) => args.run(context),
-            Self::Init(args) => args.run(context),
+            Self::Init(args) => args.run(context, json),
             Self::Rehash(args) => args.run(context),
             Self::Hook(args) => args.run(context),
         }

@@ -4,6 +4,9 @@ use crate::command::{Context, Outcome, order, refused};
 use crate::failure::{Exit, Failure};
 use crate::install::decide::Order;
 use crate::install::{Answer, Installed};
+use crate::source::component;
+use crate::source::never;
+use crate::source::plan::Platform;
 use crate::source::profile::{Profile, Wish};
 use crate::source::select;
 use crate::ui::view::{Style, View, size, table};
@@ -12,7 +15,7 @@ use clap::builder::PossibleValuesParser;
 use cudaup_core::inventory::{Kind, Toolkit};
 use cudaup_core::pin::ADDONS;
 use cudaup_core::request::Request;
-use cudaup_core::resolve::asked;
+use cudaup_core::resolve::{asked, meet};
 use cudaup_core::version::Version;
 use serde_json::{Value, json};
 
@@ -34,8 +37,11 @@ pub struct Args {
     #[arg(long)]
     upgrade: bool,
     /// Where from
-    #[arg(long, value_parser = PossibleValuesParser::new(sources()), default_value = select::AUTO)]
+    #[arg(long, value_parser = PossibleValuesParser::new(select::names()), default_value = select::AUTO)]
     source: String,
+    /// For another machine than this one: linux-x86_64, linux-sbsa (Arm servers), linux-aarch64 (Jetson)
+    #[arg(long, value_parser = PossibleValuesParser::new(Platform::ALL.map(Platform::name)))]
+    platform: Option<String>,
     /// Do not try whether it compiles and links a program
     #[arg(long)]
     no_verify: bool,
@@ -52,6 +58,11 @@ struct Results(Vec<Answer>);
 impl Args {
     /// Runs the command.
     pub fn run(&self, context: &Context) -> Result<Outcome, Failure> {
+        if self.versions.is_empty()
+            && let Some(toolkit) = linked_here(context)
+        {
+            return Ok(Outcome::View(Box::new(Results(vec![Answer::Present(toolkit)]))));
+        }
         let orders = self.orders(context)?;
         let mut results = Results(Vec::new());
         let mut failed = None;
@@ -117,14 +128,18 @@ impl Args {
             upgrade: self.upgrade,
             verify: !self.no_verify,
             dry_run: self.dry_run,
-            source: sources().find(|name| *name == self.source).unwrap_or(select::AUTO),
+            platform: self.platform.as_deref().and_then(Platform::parse),
+            source: select::names().find(|name| *name == self.source).unwrap_or(select::AUTO),
         })
     }
 }
 
-/// What `--source` takes.
-fn sources() -> impl Iterator<Item = &'static str> {
-    std::iter::once(select::AUTO).chain(select::SOURCES.iter().map(|s| s.name))
+/// The toolkit that is asked for in this directory by a link's name, where it is at hand: there is nothing to install.
+fn linked_here(context: &Context) -> Option<Toolkit> {
+    let world = context.world();
+    let asked = asked(&world, None).ok().flatten()?;
+    let linked = matches!(asked.request, Request::Link(_));
+    linked.then(|| meet(&world, asked).ok()).flatten().map(|choice| choice.toolkit)
 }
 
 /// The version that a request wants from a source; `None`: its newest.
@@ -140,7 +155,10 @@ fn version(request: Request) -> Result<Option<Version>, Failure> {
             Exit::NoVersion,
             format!("`{name}` is a name for a toolkit elsewhere, and no version"),
         )
-        .hint(format!("cudaup link {name} DIR   (to give the toolkit in a directory this name)"))
+        .hint(match component::named(&name) {
+            Some(_) => format!("cudaup install VERSION --components {name}"),
+            None => format!("cudaup link {name} DIR   (to give the toolkit in a directory this name)"),
+        })
         .hint("cudaup install latest")),
     }
 }
@@ -151,6 +169,8 @@ fn unknown_component(name: &str) -> Failure {
         format!(
             "{name} is no component of a toolkit but a library of its own, which cudaup does not install yet"
         )
+    } else if never::denied(&lower, "") {
+        format!("{name} belongs to the machine and not to a toolkit: cudaup never installs it")
     } else {
         format!("`{name}` is no component of a toolkit")
     };
@@ -158,6 +178,10 @@ fn unknown_component(name: &str) -> Failure {
 }
 
 impl View for Results {
+    fn is_report(&self) -> bool {
+        true
+    }
+
     fn json(&self) -> Value {
         let rows: Vec<Value> = self.0.iter().map(row).collect();
         json!({ "toolkits": rows })

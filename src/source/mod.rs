@@ -1,8 +1,13 @@
 //! Where toolkits come from: each source is a function from a request to a plan.
 
+pub mod catalogue;
 pub mod component;
 pub mod debian;
+mod digest;
+mod each;
 pub mod index;
+pub mod never;
+pub mod nvidia;
 pub mod plan;
 pub mod profile;
 pub mod pypi;

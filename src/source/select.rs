@@ -2,6 +2,7 @@
 
 use crate::failure::{Exit, Failure};
 use crate::source::debian;
+use crate::source::nvidia;
 use crate::source::plan::Plan;
 use crate::source::pypi;
 use crate::source::query::{Miss, Offer, Query};
@@ -20,12 +21,18 @@ pub struct Source {
 
 /// The sources, in the order in which `auto` asks them.
 pub const SOURCES: &[Source] = &[
+    Source { name: nvidia::NAME, plan: nvidia::plan, offers: nvidia::offers },
     Source { name: pypi::NAME, plan: pypi::plan, offers: pypi::offers },
     Source { name: debian::NAME, plan: debian::plan, offers: debian::offers },
 ];
 
 /// The name that stands for the first source that serves.
 pub const AUTO: &str = "auto";
+
+/// What `--source` takes.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    std::iter::once(AUTO).chain(SOURCES.iter().map(|s| s.name))
+}
 
 /// The plan of the source of that name, or of the first that has a plan.
 pub fn plan(query: &Query<'_>, name: &str) -> Result<Plan, Failure> {

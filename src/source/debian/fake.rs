@@ -1,7 +1,7 @@
 //! A Debian mirror of made-up packages for the tests: the real names and versions, and next to no bytes.
 
 use crate::net::fault_server::FaultServer;
-use sha2::{Digest, Sha256};
+use crate::source::digest::sha256;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -86,10 +86,6 @@ fn stanza(name: &str, version: &str, machine: &str) -> String {
          Filename: pool/x/{name}_1_{machine}.deb\nSize: {size}\nSHA256: {}\nDescription: made up\n\n",
         sha256(name.as_bytes())
     )
-}
-
-fn sha256(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Text as Debian packs its lists.

@@ -106,8 +106,13 @@ fn mirrors(query: &Query<'_>) -> Result<Vec<Mirror>, Miss> {
     if mirrors.is_empty() { Err(no_mirror()) } else { Ok(mirrors) }
 }
 
+/// Debian's packages for Arm are NVIDIA's for servers; Tegra boards have another driver.
 fn has(suite: &Suite, platform: Platform) -> bool {
-    suite.arm || platform == Platform::LinuxX86_64
+    match platform {
+        Platform::LinuxX86_64 => true,
+        Platform::LinuxSbsa => suite.arm,
+        Platform::LinuxAarch64 => false,
+    }
 }
 
 /// The suite that has what is asked for, the newest first.

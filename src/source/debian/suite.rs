@@ -6,10 +6,10 @@ use super::signature;
 use crate::failure::{Exit, Failure};
 use crate::net::{self, Client, Error};
 use crate::settings::Mirror;
+use crate::source::digest::sha256;
 use crate::source::plan::Platform;
 use crate::source::query::{Miss, Query};
 use cudaup_core::version::Version;
-use sha2::{Digest, Sha256};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// A release of Debian that carries a toolkit.
@@ -104,7 +104,7 @@ fn open_at<'a>(query: &Query<'a>, mirror: &'a Mirror, suite: &'static Suite) -> 
     notes.extend(past(&release, now()));
     let machine = match query.platform {
         Platform::LinuxX86_64 => "amd64",
-        Platform::LinuxSbsa => "arm64",
+        Platform::LinuxSbsa | Platform::LinuxAarch64 => "arm64",
     };
     Ok(Archive { client, mirror, suite, machine, release, notes })
 }
@@ -119,14 +119,13 @@ impl Archive<'_> {
             let failure = Failure::new(Exit::BadBytes, format!("{shown} {why}"));
             Miss::new("bad list of packages", with_origin(failure, self.mirror))
         };
-        let Some((sha256, size)) = self.release.file(&path) else {
+        let Some((hash, size)) = self.release.file(&path) else {
             let message = format!("Debian {} has no {path}", self.suite.name);
             return Err(Miss::new("does not have it", Failure::new(Exit::NoVersion, message)));
         };
         let document =
             self.client.get(&url, None, LIST_LIMIT).map_err(|error| unreached(error, self.mirror))?;
-        let found: String = Sha256::digest(&document.body).iter().map(|byte| format!("{byte:02x}")).collect();
-        if found != sha256 || document.body.len() as u64 != size {
+        if sha256(&document.body) != hash || document.body.len() as u64 != size {
             return Err(bad(
                 "is not the file that the signed Release file names (a mirror that is being updated?)",
             ));
@@ -161,14 +160,8 @@ fn not_there(mirror: &Mirror, suite: &Suite) -> Miss {
 }
 
 fn unreached(error: Error, mirror: &Mirror) -> Miss {
-    let words = match &error {
-        Error::Resolve { .. } => "name not found",
-        Error::Connect { .. } => "no connection",
-        Error::Offline { .. } => "offline",
-        Error::Html { .. } => "a web page answers",
-        _ => "not reached",
-    };
-    Miss::new(words, with_origin(error.into_failure(), mirror))
+    let miss = Miss::unreached(error);
+    Miss { failure: with_origin(miss.failure, mirror), ..miss }
 }
 
 fn with_origin(failure: Failure, mirror: &Mirror) -> Failure {
