@@ -64,6 +64,7 @@ const PROGRAMS: &[(&str, &str)] = &[
     ("cuda_nvprune", "nvprune"),
 ];
 const SANITIZER: &str = "cuda_sanitizer_api";
+const MEMCHECK: &str = "cuda_memcheck";
 
 /// Pieces of the development package that belong to another component than the runtime: how its headers begin, its
 /// libraries, and how further static libraries begin.
@@ -142,9 +143,7 @@ pub fn title<'a>(package: &'a str, selection: &Selection) -> &'a str {
 pub fn wanted(package: &str, selection: &Selection) -> bool {
     match stem(package) {
         COMPILER => {
-            selection.has("cuda_nvcc")
-                || selection.has(SANITIZER)
-                || PROGRAMS.iter().any(|(component, _)| selection.has(component))
+            selection.has("cuda_nvcc") || inside(COMPILER).iter().any(|component| selection.has(component))
         }
         DEVELOPMENT => {
             selection.has("cuda_nvcc")
@@ -158,7 +157,7 @@ pub fn wanted(package: &str, selection: &Selection) -> bool {
 /// The components that come with a package besides its own.
 pub fn inside(package: &str) -> Vec<&'static str> {
     match package {
-        COMPILER => PROGRAMS.iter().map(|(component, _)| *component).chain([SANITIZER]).collect(),
+        COMPILER => PROGRAMS.iter().map(|(component, _)| *component).chain([SANITIZER, MEMCHECK]).collect(),
         DEVELOPMENT => vec!["cuda_profiler_api", "libnvptxcompiler"],
         _ => Vec::new(),
     }
@@ -226,7 +225,7 @@ impl Rules {
         let apart = sanitizer && major < 12;
         self.when(apart, "usr/bin/compute-sanitizer", "compute-sanitizer/compute-sanitizer");
         self.when(apart, "usr/bin/TreeLauncher", "compute-sanitizer/TreeLauncher");
-        self.when(sanitizer, "usr/bin/cuda-memcheck", "bin/cuda-memcheck");
+        self.when(selection.has(MEMCHECK), "usr/bin/cuda-memcheck", "bin/cuda-memcheck");
         // A script that starts the compiler at a place where it is not.
         self.drop("usr/bin/nvcc");
         if !whole {

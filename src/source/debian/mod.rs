@@ -117,11 +117,15 @@ fn has(suite: &Suite, platform: Platform) -> bool {
 
 /// The suite that has what is asked for, the newest first.
 fn suite_for(request: Option<Version>, platform: Platform) -> Result<&'static Suite, Miss> {
-    let there = || SUITES.iter().filter(|s| has(s, platform));
-    let Some(asked) = request else { return there().next().ok_or_else(no_mirror) };
+    let there: Vec<&'static Suite> = SUITES.iter().filter(|s| has(s, platform)).collect();
+    let Some(newest) = there.first() else {
+        let failure = Failure::new(Exit::NoVersion, "Debian has no CUDA for Tegra boards");
+        return Err(Miss::new("has none for Tegra boards", failure));
+    };
+    let asked = request.unwrap_or(newest.release);
     let release = Version { update: None, ..asked };
-    there().find(|s| release.accepts(s.release)).ok_or_else(|| {
-        let mut releases: Vec<Version> = there().map(|s| s.release).collect();
+    there.iter().copied().find(|s| release.accepts(s.release)).ok_or_else(|| {
+        let mut releases: Vec<Version> = there.iter().map(|s| s.release).collect();
         releases.sort_unstable();
         not_had(asked, &releases)
     })

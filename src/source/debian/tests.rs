@@ -149,10 +149,10 @@ fn bad_answers_have_their_words_and_exit_codes() {
     let said = |words: &str, exit| (words.to_owned(), exit);
     assert_eq!(answer(list, Answer::Wrong), said("bad list of packages", Exit::BadBytes));
     assert_eq!(answer(list, Answer::Short(40)), said("bad list of packages", Exit::BadBytes));
-    assert_eq!(answer(list, Answer::Status(404, "")), said("not reached", Exit::Network));
+    assert_eq!(answer(list, Answer::Status(404, "")), said("answers 404", Exit::Network));
     let release = "/debian/dists/trixie/InRelease";
     assert_eq!(answer(release, Answer::Status(404, "")), said("the mirror has no trixie", Exit::NoVersion));
-    assert_eq!(answer(release, Answer::Html("")), said("a web page answers", Exit::Network));
+    assert_eq!(answer(release, Answer::Html("")), said("answers with a web page", Exit::Network));
     assert_eq!(minimal("http://nowhere.invalid/debian", "12.4").unwrap_err().words, "name not found");
     mirror.suite("trixie", TRIXIE, "Debian", "bookworm");
     assert_eq!(minimal(&mirror.url(), "12.4").unwrap_err().failure.exit, Exit::BadBytes);
