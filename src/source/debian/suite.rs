@@ -160,6 +160,9 @@ fn not_there(mirror: &Mirror, suite: &Suite) -> Miss {
 }
 
 fn unreached(error: Error, mirror: &Mirror) -> Miss {
+    if matches!(error, Error::Offline { .. }) {
+        return Miss::unreached(error);
+    }
     let miss = Miss::unreached(error);
     Miss { failure: with_origin(miss.failure, mirror), ..miss }
 }
