@@ -3,7 +3,8 @@
 use crate::compat::driver;
 use crate::failure::{Exit, Failure};
 use crate::install::look::{Facts, Room, Store};
-use crate::source::plan::{Plan, Platform};
+use crate::source::local::{NAME as LOCAL, Origin};
+use crate::source::plan::{Plan, Platform, WHOLE};
 use crate::source::profile::{Profile, Wish, select};
 use crate::source::select as sources;
 use crate::toolkit::receipt::Receipt;
@@ -30,6 +31,8 @@ pub struct Order {
     pub dry_run: bool,
     /// The source's name, or `auto`.
     pub source: &'static str,
+    /// What to install from instead of a source.
+    pub from: Option<Origin>,
 }
 
 impl Order {
@@ -43,6 +46,7 @@ impl Order {
             verify: true,
             dry_run: false,
             source: sources::AUTO,
+            from: None,
         }
     }
 }
@@ -68,7 +72,9 @@ pub fn first(order: &Order, facts: &Facts, home: &Path) -> Result<First, Failure
         let message = format!("{home} holds toolkits for {recorded}, and this machine is {machine}");
         return Err(Failure::failed(message).hint(format!("CUDAUP_HOME={home}-{machine} cudaup install ...")));
     }
-    let Some(present) = facts.present.as_ref().filter(|_| !order.upgrade) else {
+    // What `--from` names has to be looked at: it may hold another update.
+    let asks = order.upgrade || order.from.is_some();
+    let Some(present) = facts.present.as_ref().filter(|_| !asks) else {
         return Ok(First::Ask(platform));
     };
     if !order.amount_given {
@@ -88,6 +94,10 @@ pub fn first(order: &Order, facts: &Facts, home: &Path) -> Result<First, Failure
 /// What a toolkit lacks of a wish, in words.
 fn absent(wish: &Wish, receipt: &Receipt, version: Version) -> Option<String> {
     let has = |name: &&str| receipt.parts.iter().any(|p| p.name == **name);
+    // One that came whole has what it came with: there is nothing to choose.
+    if has(&WHOLE) {
+        return None;
+    }
     let named = select(&Wish { profile: Profile::Chosen, components: wish.components.clone() }, version);
     let absent: Vec<&str> = named.must.iter().copied().filter(|n| !has(n)).collect();
     if !absent.is_empty() {
@@ -169,14 +179,14 @@ pub fn announcement(plan: &Plan, room: &Room, facts: &Facts) -> Vec<String> {
         String::new()
     };
     let free = room.stores.iter().filter(|s| s.tree).map(|s| s.free).min().unwrap_or(0);
-    let mut lines = vec![format!(
-        "{}, {profile}, from {}: {parts}, {} to load{loaded}, about {} on disk ({} free)",
-        plan.version,
-        plan.source,
-        size(plan.size()),
-        size(plan.unpacked()),
-        size(free)
-    )];
+    let from = if plan.source == LOCAL { "this machine" } else { plan.source };
+    let (what, load) = match plan.size() {
+        0 if plan.is_whole() => ("whole".to_owned(), "nothing to load".to_owned()),
+        0 => (format!("{profile}, from {from}: {parts}"), "nothing to load".to_owned()),
+        bytes => (format!("{profile}, from {from}: {parts}"), format!("{} to load{loaded}", size(bytes))),
+    };
+    let disk = format!("about {} on disk ({} free)", size(plan.unpacked()), size(free));
+    let mut lines = vec![format!("{}, {what}, {load}, {disk}", plan.version)];
     if !plan.passed.is_empty() {
         lines.push(format!("from {}, since these do not serve: {}", plan.source, plan.passed.join(", ")));
     }

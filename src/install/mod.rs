@@ -3,6 +3,7 @@
 pub mod apply;
 pub mod decide;
 pub mod engine;
+mod from;
 pub mod headers;
 pub mod look;
 pub mod mend;
@@ -63,7 +64,10 @@ pub fn run(site: &Site<'_>, roots: &[PathBuf], order: &Order) -> Result<Answer, 
         site.talk.say(&format!("note: {note}"));
     }
     let query = Query { host: site.host, reach: &reach, request: order.request, wish: &order.wish, platform };
-    let plan = select::plan(&query, order.source)?;
+    let plan = match &order.from {
+        Some(origin) => from::plan(site, &query, origin, order.dry_run)?,
+        None => select::plan(&query, order.source)?,
+    };
     if let Some(there) = installed_already(order, &look(Some(plan.version)), site)? {
         return Ok(Answer::Present(there));
     }
@@ -103,7 +107,7 @@ fn installed_already(order: &Order, facts: &Facts, site: &Site<'_>) -> Result<Op
     if !facts.present.as_ref().is_some_and(|t| t.kind == Kind::Managed) {
         return Ok(None);
     }
-    let order = Order { upgrade: false, ..order.clone() };
+    let order = Order { upgrade: false, from: None, ..order.clone() };
     match decide::first(&order, facts, site.home.path())? {
         First::Present(toolkit) => Ok(Some(toolkit)),
         First::Ask(_) => Ok(None),

@@ -2,6 +2,7 @@
 
 pub mod component;
 pub mod index;
+pub mod local;
 pub mod plan;
 pub mod profile;
 pub mod pypi;

@@ -43,6 +43,9 @@ impl Platform {
     }
 }
 
+/// The name of a part that is a whole toolkit by itself.
+pub const WHOLE: &str = "toolkit";
+
 /// Everything that an install loads.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
@@ -65,9 +68,14 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// The bytes to load.
+    /// The bytes to load: what lies on this machine is not.
     pub fn size(&self) -> u64 {
-        self.parts.iter().map(|p| p.size).sum()
+        self.parts.iter().filter(|p| p.local.is_none()).map(|p| p.size).sum()
+    }
+
+    /// Whether it is one toolkit as somebody else put it together.
+    pub fn is_whole(&self) -> bool {
+        self.parts.iter().any(|p| p.name == WHOLE)
     }
 
     /// The bytes that the toolkit will take on disk, as well as the source knows.
@@ -116,7 +124,10 @@ impl Part {
 
     /// The address without what must not be written down: user, password, and the key of a signed address.
     pub fn public_url(&self) -> String {
-        crate::net::shown(&self.url)
+        match &self.local {
+            Some(path) => path.to_string_lossy().into_owned(),
+            None => crate::net::shown(&self.url),
+        }
     }
 }
 

@@ -1,0 +1,53 @@
+//! One archive: of a toolkit's tree, or NVIDIA's own installer.
+
+use super::{agreed, folder, nothing_here, other_machine, peek, whole};
+use crate::failure::Failure;
+use crate::source::plan::{Placement, Plan, Rule};
+use crate::source::query::Query;
+use cudaup_core::identity::Tree;
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+/// What unpacking the archive comes to.
+pub fn plan(query: &Query<'_>, path: &Path, size: u64) -> Result<Plan, Failure> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    if let Some(part) = folder::Name::read(&name) {
+        let why = format!("it is one part ({}), and a toolkit has several; name the folder that has them", part.component);
+        return Err(nothing_here(path, &why));
+    }
+    let Some(stream) = opened(path, &name)? else {
+        return Err(nothing_here(path, "the kind of archive does not follow from its name"));
+    };
+    let Some(seen) = peek::look(stream, path, query.platform.machine())? else {
+        return Err(nothing_here(path, "there is no bin/nvcc in it"));
+    };
+    let identity = match seen.tree {
+        Tree::Toolkit(identity) => identity,
+        Tree::OtherMachine(machine) => return Err(other_machine(path, machine, query)),
+        Tree::Unnamed | Tree::NotAToolkit => {
+            return Err(nothing_here(path, "nothing in it tells which release it is"));
+        }
+    };
+    let version = agreed(query.request, &identity, path)?;
+    let strip = seen.top.matches('/').count();
+    let rule = |from: &str, to: Option<&str>| Rule { from: from.to_owned(), to: to.map(str::to_owned) };
+    let rules = vec![rule(crate::toolkit::receipt::NAME, None), rule("", Some(""))];
+    Ok(whole(query, version, path, (size, None), Placement { strip, rules }))
+}
+
+/// The archive's tar stream; `None` for a kind that is not known.
+fn opened(path: &Path, name: &str) -> Result<Option<Box<dyn Read>>, Failure> {
+    let name = name.to_ascii_lowercase();
+    let ends = |endings: &[&str]| endings.iter().any(|ending| name.ends_with(ending));
+    let file = File::open(path).map_err(|e| Failure::io("read", path, &e))?;
+    Ok(if ends(&[".tar.xz", ".txz"]) {
+        Some(Box::new(liblzma::read::XzDecoder::new_multi_decoder(file)))
+    } else if ends(&[".tar.gz", ".tgz"]) {
+        Some(Box::new(flate2::read::MultiGzDecoder::new(file)))
+    } else if ends(&[".tar"]) {
+        Some(Box::new(std::io::BufReader::new(file)))
+    } else {
+        None
+    })
+}
