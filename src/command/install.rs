@@ -4,6 +4,7 @@ use crate::command::{Context, Outcome, order, refused};
 use crate::failure::{Exit, Failure};
 use crate::install::decide::Order;
 use crate::install::{Answer, Installed};
+use crate::source::local::Origin;
 use crate::source::profile::{Profile, Wish};
 use crate::source::select;
 use crate::ui::view::{Style, View, size, table};
@@ -15,6 +16,7 @@ use cudaup_core::request::Request;
 use cudaup_core::resolve::asked;
 use cudaup_core::version::Version;
 use serde_json::{Value, json};
+use std::ffi::OsString;
 
 /// Install toolkits side by side, without root.
 ///
@@ -36,6 +38,10 @@ pub struct Args {
     /// Where from
     #[arg(long, value_parser = PossibleValuesParser::new(sources()), default_value = select::AUTO)]
     source: String,
+    /// Install from this instead: an unpacked toolkit, an archive of one, NVIDIA's .run file, a folder of NVIDIA's
+    /// redistributable archives, what `cudaup mirror` made, or the address of an archive
+    #[arg(long, value_name = "PATH_OR_URL", conflicts_with = "source")]
+    from: Option<OsString>,
     /// Do not try whether it compiles and links a program
     #[arg(long)]
     no_verify: bool,
@@ -73,12 +79,15 @@ impl Args {
     }
 
     fn orders(&self, context: &Context) -> Result<Vec<Order>, Failure> {
+        if self.versions.is_empty() && self.from.is_some() {
+            return Ok(vec![self.order(context, None, &self.components)?]);
+        }
         if self.versions.is_empty() {
             return Ok(vec![self.asked_for_here(context)?]);
         }
         let mut orders: Vec<Order> = Vec::new();
         for text in &self.versions {
-            let order = self.order(version(context.request(text)?)?, &self.components)?;
+            let order = self.order(context, version(context.request(text)?)?, &self.components)?;
             if !orders.iter().any(|o| o.request == order.request) {
                 orders.push(order);
             }
@@ -104,10 +113,15 @@ impl Args {
         }
         let components =
             if self.components.is_empty() { &asked.settings.components } else { &self.components };
-        self.order(version(asked.request)?, components)
+        self.order(context, version(asked.request)?, components)
     }
 
-    fn order(&self, request: Option<Version>, components: &[String]) -> Result<Order, Failure> {
+    fn order(
+        &self,
+        context: &Context,
+        request: Option<Version>,
+        components: &[String],
+    ) -> Result<Order, Failure> {
         let profile = self.profile.as_deref().and_then(Profile::parse);
         let names: Vec<&str> = components.iter().map(|c| c.trim()).filter(|c| !c.is_empty()).collect();
         Ok(Order {
@@ -118,6 +132,7 @@ impl Args {
             verify: !self.no_verify,
             dry_run: self.dry_run,
             source: sources().find(|name| *name == self.source).unwrap_or(select::AUTO),
+            from: self.from.as_deref().map(|from| Origin::read(from, context.host.cwd.as_deref())),
         })
     }
 }

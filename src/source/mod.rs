@@ -3,6 +3,7 @@
 pub mod component;
 pub mod index;
 pub mod local;
+pub mod nvidia;
 pub mod plan;
 pub mod profile;
 pub mod pypi;

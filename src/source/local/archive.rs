@@ -13,7 +13,10 @@ use std::path::Path;
 pub fn plan(query: &Query<'_>, path: &Path, size: u64) -> Result<Plan, Failure> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     if let Some(part) = folder::Name::read(&name) {
-        let why = format!("it is one part ({}), and a toolkit has several; name the folder that has them", part.component);
+        let why = format!(
+            "it is one part ({}), and a toolkit has several; name the folder that has them",
+            part.component
+        );
         return Err(nothing_here(path, &why));
     }
     let Some(stream) = opened(path, &name)? else {

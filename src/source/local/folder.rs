@@ -97,9 +97,9 @@ fn listed(manifest: &Manifest, base: &Path, platform: Platform) -> Vec<Found> {
         let file = plain.rsplit('/').next().unwrap_or_default();
         [base.join(&plain), base.join(file)].into_iter().find(|path| path.is_file())
     };
-    let components = manifest.components.iter().filter(|c| !redist::denied(&c.name, &c.licence));
+    let components = manifest.components.iter().filter(|c| !denied(&c.name, &c.licence));
     let found = components.filter_map(|c| {
-        let archive = c.platform(platform.redist())?.of(None)?;
+        let archive = c.platform(redist_name(platform))?.of(None)?;
         Some(Found {
             component: c.name.clone(),
             version: c.version.clone(),
@@ -116,7 +116,7 @@ fn by_name(base: &Path, platform: Platform) -> Result<Vec<Found>, Failure> {
     let mut found: BTreeMap<String, Found> = BTreeMap::new();
     for file in names(base)? {
         let Some(name) = Name::read(&file) else { continue };
-        if name.platform != platform.redist() || redist::denied(&name.component, "") {
+        if name.platform != redist_name(platform) || denied(&name.component, "") {
             continue;
         }
         let path = base.join(&file);
@@ -136,8 +136,9 @@ fn by_name(base: &Path, platform: Platform) -> Result<Vec<Found>, Failure> {
                 other.version,
                 name.version
             );
-            return Err(Failure::new(Exit::Usage, message)
-                .hint("give each release a folder of its own, or put its redistrib_X.Y.Z.json beside the archives"));
+            return Err(Failure::new(Exit::Usage, message).hint(
+                "give each release a folder of its own, or put its redistrib_X.Y.Z.json beside the archives",
+            ));
         }
     }
     Ok(found.into_values().collect())
@@ -157,7 +158,8 @@ pub struct Name {
 impl Name {
     /// Reads `cuda_nvcc-linux-x86_64-12.4.131-archive.tar.xz`.
     pub fn read(file: &str) -> Option<Self> {
-        let rest = [".tar.xz", ".tar.gz"].iter().find_map(|end| file.strip_suffix(end))?.strip_suffix("-archive")?;
+        let rest =
+            [".tar.xz", ".tar.gz"].iter().find_map(|end| file.strip_suffix(end))?.strip_suffix("-archive")?;
         let (component, rest) = rest.split_once("-linux-")?;
         let (machine, version) = rest.split_once('-')?;
         Some(Self {
@@ -181,11 +183,16 @@ fn put_together(
     selection.rest |= plain && usual;
     let missing = missing(&selection, &found, version, folder, query.platform)?;
     let wanted = found.into_iter().filter(|f| selection.has(known(&f.component)));
-    let parts: Vec<Part> = wanted.map(|found| part(found, query.platform)).collect();
+    let mut parts: Vec<Part> = wanted.map(|found| part(found, query.platform)).collect();
+    // What two archives have in common is taken from the first; both of these can fill nvvm.
+    parts.sort_by_key(|part| part.name != "libnvvm");
     let notes = if parts.iter().all(|part| !part.sha256.is_empty()) {
         Vec::new()
     } else {
-        vec![format!("no manifest is beside the archives of {}: their hashes are not checked", folder.display())]
+        vec![format!(
+            "no manifest is beside the archives of {}: their hashes are not checked",
+            folder.display()
+        )]
     };
     Ok(Plan {
         version,
@@ -222,14 +229,14 @@ fn missing(
     folder: &Path,
     platform: Platform,
 ) -> Result<Vec<String>, Failure> {
-    let there = |name: &&str| found.iter().any(|f| known(&f.component) == **name);
+    let there = |name: &&str| found.iter().any(|f| *known(&f.component) == **name);
     let absent: Vec<&str> = selection.must.iter().copied().filter(|name| !there(name)).collect();
     if !absent.is_empty() {
         let message = format!(
             "{} does not have all that CUDA {version} needs: there is no archive of {} for {}",
             folder.display(),
             absent.join(", "),
-            platform.redist()
+            redist_name(platform)
         );
         return Err(Failure::new(Exit::NoVersion, message));
     }
@@ -249,4 +256,16 @@ fn names(folder: &Path) -> Result<Vec<String>, Failure> {
     }
     names.sort();
     Ok(names)
+}
+
+/// What NVIDIA's archives call the machine.
+fn redist_name(platform: Platform) -> &'static str {
+    match platform {
+        Platform::LinuxX86_64 => "linux-x86_64",
+        Platform::LinuxSbsa => "linux-sbsa",
+    }
+}
+
+fn denied(name: &str, licence: &str) -> bool {
+    name == "nvidia_driver" || licence == "NVIDIA Driver"
 }

@@ -72,7 +72,13 @@ fn nothing_here(path: &Path, why: &str) -> Failure {
 }
 
 /// Puts one archive or directory that holds the whole toolkit into a plan.
-fn whole(query: &Query<'_>, version: Version, path: &Path, sizes: (u64, Option<u64>), placement: Placement) -> Plan {
+fn whole(
+    query: &Query<'_>,
+    version: Version,
+    path: &Path,
+    sizes: (u64, Option<u64>),
+    placement: Placement,
+) -> Plan {
     let file = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let part = Part {
         name: WHOLE.to_owned(),
@@ -111,7 +117,8 @@ fn agreed(asked: Option<Version>, found: &Identity, path: &Path) -> Result<Versi
             let known = RELEASES.iter().map(|r| r.version);
             let mut fitting: Vec<Version> = known.filter(|v| found.version.accepts(*v)).collect();
             // A release newer than the table: what was asked for is taken, if the contents do not speak against it.
-            fitting.extend(asked.filter(|a| a.is_exact() && found.version.accepts(*a) && !fitting.contains(a)));
+            fitting
+                .extend(asked.filter(|a| a.is_exact() && found.version.accepts(*a) && !fitting.contains(a)));
             fitting
         }
         several => several.to_vec(),
@@ -121,8 +128,10 @@ fn agreed(asked: Option<Version>, found: &Identity, path: &Path) -> Result<Versi
     match (wanted.as_slice(), asked) {
         ([one], _) => Ok(*one),
         ([], Some(asked)) => {
-            let failure =
-                Failure::new(Exit::NoVersion, format!("{shown} holds CUDA {found}, and {asked} was asked for"));
+            let failure = Failure::new(
+                Exit::NoVersion,
+                format!("{shown} holds CUDA {found}, and {asked} was asked for"),
+            );
             Err(failure.hint(format!("cudaup install {} --from {shown}", found.version)))
         }
         (several, _) => {
@@ -133,7 +142,8 @@ fn agreed(asked: Option<Version>, found: &Identity, path: &Path) -> Result<Versi
                 format!("what {shown} holds does not tell its update: it is CUDA {which}"),
             );
             let example = several.last().copied().unwrap_or(found.version);
-            Err(failure.hint(format!("cudaup install {example} --from {shown}   (if you know that it is that)")))
+            Err(failure
+                .hint(format!("cudaup install {example} --from {shown}   (if you know that it is that)")))
         }
     }
 }

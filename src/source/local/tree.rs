@@ -14,20 +14,29 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 /// What a directory that holds far more than a toolkit has: a root of a system, an environment of conda.
-const NO_TOOLKIT_HAS: [(&str, &str); 3] =
-    [("conda-meta", "a conda environment"), ("etc/passwd", "a system's root"), ("bin/sh", "a system's own directory")];
+const NO_TOOLKIT_HAS: [(&str, &str); 3] = [
+    ("conda-meta", "a conda environment"),
+    ("etc/passwd", "a system's root"),
+    ("bin/sh", "a system's own directory"),
+];
 
 /// What copying the tree comes to.
 pub fn plan(query: &Query<'_>, root: &Path, disk: &dyn Disk) -> Result<Plan, Failure> {
     if let Some((_, what)) = NO_TOOLKIT_HAS.iter().find(|(name, _)| root.join(name).exists()) {
-        return Err(nothing_here(root, &format!("it is {what}, in which a toolkit is mixed with other things")));
+        return Err(nothing_here(
+            root,
+            &format!("it is {what}, in which a toolkit is mixed with other things"),
+        ));
     }
     let identity = match identify(root, query.platform.machine(), disk) {
         Tree::Toolkit(identity) => identity,
         Tree::OtherMachine(machine) => return Err(other_machine(root, machine, query)),
         Tree::Unnamed => return Err(nothing_here(root, "nothing in it tells which release it is")),
         Tree::NotAToolkit => {
-            return Err(nothing_here(root, "it has neither bin/nvcc nor a CUDA runtime library, and no archives"));
+            return Err(nothing_here(
+                root,
+                "it has neither bin/nvcc nor a CUDA runtime library, and no archives",
+            ));
         }
     };
     let version = agreed(query.request, &identity, root)?;
@@ -53,7 +62,9 @@ fn leaving(root: &Path, folder: &Path, found: &mut Vec<String>) -> io::Result<()
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
         let path = entry.path();
-        let Some(name) = path.strip_prefix(root).ok().and_then(Path::to_str).map(str::to_owned) else { continue };
+        let Some(name) = path.strip_prefix(root).ok().and_then(Path::to_str).map(str::to_owned) else {
+            continue;
+        };
         let kind = entry.file_type()?;
         if kind.is_dir() {
             leaving(root, &path, found)?;
