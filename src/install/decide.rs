@@ -93,17 +93,16 @@ pub fn first(order: &Order, facts: &Facts, home: &Path) -> Result<First, Failure
 
 /// What a toolkit lacks of a wish, in words.
 fn absent(wish: &Wish, receipt: &Receipt, version: Version) -> Option<String> {
-    let has = |name: &&str| receipt.parts.iter().any(|p| p.name == **name);
-    // One that came whole has what it came with: there is nothing to choose.
-    if has(&WHOLE) {
-        return None;
-    }
+    let installed = Profile::parse(&receipt.profile);
+    let part = |name: &str| receipt.parts.iter().any(|p| p.name == name);
+    // What came in one piece has no parts by name: what its profile means is in it.
+    let whole = installed.filter(|_| part(WHOLE)).map(|p| select(&Wish::of(p), version));
+    let has = |name: &&str| part(name) || whole.as_ref().is_some_and(|w| w.has(name));
     let named = select(&Wish { profile: Profile::Chosen, components: wish.components.clone() }, version);
     let absent: Vec<&str> = named.must.iter().copied().filter(|n| !has(n)).collect();
     if !absent.is_empty() {
         return Some(absent.join(", "));
     }
-    let installed = Profile::parse(&receipt.profile);
     let profile = Some(wish.profile).filter(|p| *p != Profile::Chosen);
     profile.filter(|p| installed.is_none_or(|i| i < *p)).map(|p| format!("the {p} profile"))
 }
@@ -180,10 +179,13 @@ pub fn announcement(plan: &Plan, room: &Room, facts: &Facts) -> Vec<String> {
     };
     let free = room.stores.iter().filter(|s| s.tree).map(|s| s.free).min().unwrap_or(0);
     let from = if plan.source == LOCAL { "this machine" } else { plan.source };
-    let (what, load) = match plan.size() {
-        0 if plan.is_whole() => ("whole".to_owned(), "nothing to load".to_owned()),
-        0 => (format!("{profile}, from {from}: {parts}"), "nothing to load".to_owned()),
-        bytes => (format!("{profile}, from {from}: {parts}"), format!("{} to load{loaded}", size(bytes))),
+    let what = match plan.profile {
+        Profile::Full if plan.is_whole() => format!("whole, from {from}"),
+        _ => format!("{profile}, from {from}: {parts}"),
+    };
+    let load = match plan.size() {
+        0 if plan.parts.iter().all(|p| p.local.is_some()) => "nothing to load".to_owned(),
+        bytes => format!("{} to load{loaded}", size(bytes)),
     };
     let disk = format!("about {} on disk ({} free)", size(plan.unpacked()), size(free));
     let mut lines = vec![format!("{}, {what}, {load}, {disk}", plan.version)];

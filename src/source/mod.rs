@@ -3,6 +3,7 @@
 pub mod component;
 pub mod index;
 pub mod local;
+pub mod never;
 pub mod nvidia;
 pub mod plan;
 pub mod profile;
@@ -10,5 +11,6 @@ pub mod pypi;
 pub mod query;
 pub mod reach;
 pub mod redist;
+pub mod runfile;
 pub mod select;
 mod unknown;

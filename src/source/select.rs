@@ -4,6 +4,7 @@ use crate::failure::{Exit, Failure};
 use crate::source::plan::Plan;
 use crate::source::pypi;
 use crate::source::query::{Miss, Offer, Query};
+use crate::source::runfile;
 use cudaup_core::builds::RELEASES;
 use cudaup_core::version::Version;
 
@@ -18,7 +19,10 @@ pub struct Source {
 }
 
 /// The sources, in the order in which `auto` asks them.
-pub const SOURCES: &[Source] = &[Source { name: pypi::NAME, plan: pypi::plan, offers: pypi::offers }];
+pub const SOURCES: &[Source] = &[
+    Source { name: pypi::NAME, plan: pypi::plan, offers: pypi::offers },
+    Source { name: runfile::NAME, plan: runfile::plan, offers: runfile::offers },
+];
 
 /// The name that stands for the first source that serves.
 pub const AUTO: &str = "auto";

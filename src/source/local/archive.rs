@@ -1,10 +1,11 @@
 //! One archive: of a toolkit's tree, or NVIDIA's own installer.
 
-use super::{agreed, folder, nothing_here, other_machine, peek, whole};
+use super::{NAME, agreed, folder, nothing_here, other_machine, peek, whole};
 use crate::failure::Failure;
-use crate::source::plan::{Placement, Plan, Rule};
+use crate::source::plan::{Part, Placement, Plan, Rule};
 use crate::source::query::Query;
-use cudaup_core::identity::Tree;
+use crate::source::runfile;
+use cudaup_core::identity::{Identity, Tree};
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
@@ -18,6 +19,13 @@ pub fn plan(query: &Query<'_>, path: &Path, size: u64) -> Result<Plan, Failure> 
             part.component
         );
         return Err(nothing_here(path, &why));
+    }
+    if let Some((runfile, platform)) = runfile::known(&name) {
+        if platform != query.platform {
+            return Err(other_machine(path, platform.machine(), query));
+        }
+        agreed(query.request, &Identity::certain(runfile.version), path)?;
+        return Ok(at(runfile::of(query, runfile, path.to_string_lossy().into_owned(), size), path));
     }
     let Some(stream) = opened(path, &name)? else {
         return Err(nothing_here(path, "the kind of archive does not follow from its name"));
@@ -33,10 +41,21 @@ pub fn plan(query: &Query<'_>, path: &Path, size: u64) -> Result<Plan, Failure> 
         }
     };
     let version = agreed(query.request, &identity, path)?;
+    if seen.top.starts_with("builds/") {
+        let placement = runfile::placement(query.wish, version, query.platform);
+        let plan = whole(query, version, path, (size, None), placement);
+        return Ok(Plan { profile: query.wish.profile, notes: Vec::new(), ..plan });
+    }
     let strip = seen.top.matches('/').count();
     let rule = |from: &str, to: Option<&str>| Rule { from: from.to_owned(), to: to.map(str::to_owned) };
     let rules = vec![rule(crate::toolkit::receipt::NAME, None), rule("", Some(""))];
     Ok(whole(query, version, path, (size, None), Placement { strip, rules }))
+}
+
+/// The plan of an installer that is known, as a file of this machine.
+fn at(plan: Plan, path: &Path) -> Plan {
+    let part = |part: Part| Part { local: Some(path.to_path_buf()), ..part };
+    Plan { source: NAME, parts: plan.parts.into_iter().map(part).collect(), ..plan }
 }
 
 /// The archive's tar stream; `None` for a kind that is not known.

@@ -7,7 +7,7 @@ use crate::source::nvidia::manifest::{Archive, Manifest};
 use crate::source::plan::{Part, Plan, Platform};
 use crate::source::profile::{Profile, Selection, Wish, select};
 use crate::source::query::Query;
-use crate::source::{component, redist};
+use crate::source::{component, never, redist};
 use cudaup_core::builds::releases_of;
 use cudaup_core::identity::Identity;
 use cudaup_core::version::Version;
@@ -97,9 +97,9 @@ fn listed(manifest: &Manifest, base: &Path, platform: Platform) -> Vec<Found> {
         let file = plain.rsplit('/').next().unwrap_or_default();
         [base.join(&plain), base.join(file)].into_iter().find(|path| path.is_file())
     };
-    let components = manifest.components.iter().filter(|c| !denied(&c.name, &c.licence));
+    let components = manifest.components.iter().filter(|c| !never::denied(&c.name, &c.licence));
     let found = components.filter_map(|c| {
-        let archive = c.platform(redist_name(platform))?.of(None)?;
+        let archive = c.platform(platform.name())?.of(None)?;
         Some(Found {
             component: c.name.clone(),
             version: c.version.clone(),
@@ -116,7 +116,7 @@ fn by_name(base: &Path, platform: Platform) -> Result<Vec<Found>, Failure> {
     let mut found: BTreeMap<String, Found> = BTreeMap::new();
     for file in names(base)? {
         let Some(name) = Name::read(&file) else { continue };
-        if name.platform != redist_name(platform) || denied(&name.component, "") {
+        if name.platform != platform.name() || never::denied(&name.component, "") {
             continue;
         }
         let path = base.join(&file);
@@ -183,7 +183,7 @@ fn put_together(
     selection.rest |= plain && usual;
     let missing = missing(&selection, &found, version, folder, query.platform)?;
     let wanted = found.into_iter().filter(|f| selection.has(known(&f.component)));
-    let mut parts: Vec<Part> = wanted.map(|found| part(found, query.platform)).collect();
+    let mut parts: Vec<Part> = wanted.map(|found| part(found, query)).collect();
     // What two archives have in common is taken from the first; both of these can fill nvvm.
     parts.sort_by_key(|part| part.name != "libnvvm");
     let notes = if parts.iter().all(|part| !part.sha256.is_empty()) {
@@ -206,10 +206,12 @@ fn put_together(
     })
 }
 
-fn part(found: Found, platform: Platform) -> Part {
+fn part(found: Found, query: &Query<'_>) -> Part {
+    let placement = redist::placement(&found.component, query.platform, 1);
+    let lean = query.wish.profile == Profile::Default;
     let file = found.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     Part {
-        placement: redist::placement(&found.component, platform, 1),
+        placement: if lean { redist::without_static(&found.component, placement) } else { placement },
         url: found.path.to_string_lossy().into_owned(),
         name: found.component,
         version: found.version,
@@ -236,7 +238,7 @@ fn missing(
             "{} does not have all that CUDA {version} needs: there is no archive of {} for {}",
             folder.display(),
             absent.join(", "),
-            redist_name(platform)
+            platform.name()
         );
         return Err(Failure::new(Exit::NoVersion, message));
     }
@@ -256,16 +258,4 @@ fn names(folder: &Path) -> Result<Vec<String>, Failure> {
     }
     names.sort();
     Ok(names)
-}
-
-/// What NVIDIA's archives call the machine.
-fn redist_name(platform: Platform) -> &'static str {
-    match platform {
-        Platform::LinuxX86_64 => "linux-x86_64",
-        Platform::LinuxSbsa => "linux-sbsa",
-    }
-}
-
-fn denied(name: &str, licence: &str) -> bool {
-    name == "nvidia_driver" || licence == "NVIDIA Driver"
 }
