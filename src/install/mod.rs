@@ -1,6 +1,7 @@
 //! From downloaded parts to a toolkit that works: look at the machine, decide, carry out.
 
 pub mod apply;
+pub mod cache;
 pub mod decide;
 pub mod engine;
 mod from;

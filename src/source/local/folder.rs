@@ -178,11 +178,10 @@ fn put_together(
     folder: &Path,
     plain: bool,
 ) -> Result<Plan, Failure> {
-    let usual = *query.wish == Wish::of(Profile::Default);
-    let mut selection = select(query.wish, version);
-    selection.rest |= plain && usual;
+    let all = plain && *query.wish == Wish::of(Profile::Default);
+    let selection = select(query.wish, version);
     let missing = missing(&selection, &found, version, folder, query.platform)?;
-    let wanted = found.into_iter().filter(|f| selection.has(known(&f.component)));
+    let wanted = found.into_iter().filter(|f| all || selection.has(known(&f.component)));
     let mut parts: Vec<Part> = wanted.map(|found| part(found, query)).collect();
     // What two archives have in common is taken from the first; both of these can fill nvvm.
     parts.sort_by_key(|part| part.name != "libnvvm");
@@ -200,7 +199,7 @@ fn put_together(
         source: NAME,
         profile: query.wish.profile,
         parts,
-        missing: if plain && usual { Vec::new() } else { missing },
+        missing: if all { Vec::new() } else { missing },
         notes,
         passed: Vec::new(),
     })
