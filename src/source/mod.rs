@@ -1,6 +1,8 @@
 //! Where toolkits come from: each source is a function from a request to a plan.
 
 pub mod component;
+mod digest;
+mod each;
 pub mod index;
 pub mod local;
 pub mod never;

@@ -1,6 +1,7 @@
 //! Which source serves: the one that was named, or the first that can.
 
 use crate::failure::{Exit, Failure};
+use crate::source::nvidia;
 use crate::source::plan::Plan;
 use crate::source::pypi;
 use crate::source::query::{Miss, Offer, Query};
@@ -20,6 +21,7 @@ pub struct Source {
 
 /// The sources, in the order in which `auto` asks them.
 pub const SOURCES: &[Source] = &[
+    Source { name: nvidia::NAME, plan: nvidia::plan, offers: nvidia::offers },
     Source { name: pypi::NAME, plan: pypi::plan, offers: pypi::offers },
     Source { name: runfile::NAME, plan: runfile::plan, offers: runfile::offers },
 ];

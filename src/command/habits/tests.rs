@@ -2,7 +2,7 @@
 
 use super::*;
 
-const COMMANDS: [&str; 13] = [
+const COMMANDS: [&str; 14] = [
     "install",
     "uninstall",
     "use",

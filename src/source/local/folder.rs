@@ -206,13 +206,15 @@ fn put_together(
 }
 
 fn part(found: Found, query: &Query<'_>) -> Part {
-    let placement = redist::placement(&found.component, query.platform, 1);
-    let lean = query.wish.profile == Profile::Default;
+    let name = known(&found.component).to_owned();
+    let placement = redist::placement(&name, query.platform, 1);
+    let named = query.wish.components.iter().any(|c| c.name == name);
+    let lean = query.wish.profile == Profile::Default && !named;
     let file = found.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     Part {
-        placement: if lean { redist::without_static(&found.component, placement) } else { placement },
+        placement: if lean { redist::without_static(&name, placement) } else { placement },
         url: found.path.to_string_lossy().into_owned(),
-        name: found.component,
+        name,
         version: found.version,
         local: Some(found.path),
         file,
@@ -246,7 +248,7 @@ fn missing(
 
 /// The name under which the selection knows a component.
 fn known(name: &str) -> &str {
-    component::named(name).map_or(name, |c| c.name)
+    component::exact(name).map_or(name, |c| c.name)
 }
 
 fn names(folder: &Path) -> Result<Vec<String>, Failure> {

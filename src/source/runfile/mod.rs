@@ -8,38 +8,77 @@ mod tests;
 
 pub use placement::placement;
 
-use crate::compat::runfile::{self, Runfile};
+use crate::compat::releases::{self, Installer};
 use crate::failure::{Exit, Failure};
 use crate::net::Error;
 use crate::source::plan::{Part, Plan, Platform, WHOLE};
 use crate::source::query::{Miss, Offer, Query};
+use cudaup_core::version::Version;
 
 /// The source's name.
 pub const NAME: &str = "runfile";
 
-/// The installer of that file name.
-pub fn known(name: &str) -> Option<(Runfile, Platform)> {
-    Platform::ALL.into_iter().find_map(|platform| {
-        Some((runfile::all(platform.name()).into_iter().find(|r| r.name == name)?, platform))
-    })
+/// The first release whose installer has a directory for each component, and an address by the common rule.
+const FIRST: Version = Version::exact(11, 0, 0);
+
+/// An installer that is known by name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Runfile {
+    /// The release that it installs.
+    pub version: Version,
+    /// The file, its hash, and the release's name in addresses.
+    pub installer: Installer,
 }
 
-/// The releases whose installer is known by name. The table tells no dates, and a profile's size only the file itself.
+/// The installers for a machine, oldest first.
+fn all(platform: Platform) -> Vec<Runfile> {
+    if platform == Platform::LinuxAarch64 {
+        return Vec::new();
+    }
+    let sbsa = platform == Platform::LinuxSbsa;
+    // What is not packed by makeself has no such ending.
+    let installers = releases::all().iter().filter_map(|r| Some((r.version, r.installer(sbsa)?)));
+    installers
+        .filter(|(_, installer)| installer.file.ends_with(".run"))
+        .map(|(version, installer)| Runfile { version, installer })
+        .collect()
+}
+
+/// The installer of that file name, and the machine it is for.
+pub fn known(name: &str) -> Option<(Runfile, Platform)> {
+    let of = |platform| Some((all(platform).into_iter().find(|r| r.installer.file == name)?, platform));
+    Platform::ALL.into_iter().find_map(of)
+}
+
+/// Those that can be loaded by version: with an address that is known, and a hash to check them by.
+fn loadable(platform: Platform) -> impl Iterator<Item = Runfile> {
+    all(platform).into_iter().filter(|r| r.version >= FIRST && r.installer.sha256.is_some())
+}
+
+/// The releases whose installer is known by name. Only the size of the whole file could be said, not of a profile.
 pub fn offers(query: &Query<'_>) -> Result<Vec<Offer>, Miss> {
-    let offer = |r: Runfile| Offer { version: r.version, date: None, minimal: None, default: None };
-    Ok(runfile::all(query.platform.name()).into_iter().map(offer).collect())
+    let offer = |r: Runfile| {
+        let date = releases::of(r.version).and_then(|known| known.date.clone());
+        Offer { version: r.version, date, minimal: None, default: None }
+    };
+    Ok(loadable(query.platform).map(offer).collect())
 }
 
 /// What installing a request would load: the whole installer, whatever is wanted of it.
 pub fn plan(query: &Query<'_>) -> Result<Plan, Miss> {
-    let mut fitting = runfile::all(query.platform.name());
-    fitting.retain(|r| query.request.is_none_or(|asked| asked.accepts(r.version)));
-    let Some(runfile) = fitting.pop() else { return Err(unknown(query)) };
-    let root = &query.reach.dist.url;
-    let url = format!("{root}/compute/cuda/{}/local_installers/{}", runfile.version, runfile.name);
+    let means = |r: &Runfile| match query.request {
+        Some(asked) => asked.accepts(r.version) && (asked.is_exact() || !releases::is_preview(r.version)),
+        None => !releases::is_preview(r.version),
+    };
+    let Some(runfile) = loadable(query.platform).filter(means).last() else { return Err(unknown(query)) };
+    let (root, installer) = (&query.reach.dist.url, &runfile.installer);
+    let url = format!("{root}/compute/cuda/{}/local_installers/{}", installer.label, installer.file);
     // Also tells whether it is there at all.
-    let size = query.reach.client.get_tail(&url, 1).map_err(not_reached)?.total;
-    Ok(of(query, runfile, url, size))
+    let size = query.reach.client.get_tail(&url, 1).map_err(|e| match e {
+        Error::Status { code: 404, .. } => Miss::new("does not have it", e.into_failure()),
+        _ => Miss::unreached(e),
+    })?;
+    Ok(of(query, runfile, url, size.total))
 }
 
 /// The plan of an installer that is known by name, at an address or a path.
@@ -49,8 +88,8 @@ pub fn of(query: &Query<'_>, runfile: Runfile, url: String, size: u64) -> Plan {
         version: runfile.version.to_string(),
         url,
         local: None,
-        file: runfile.name,
-        sha256: runfile.sha256,
+        file: runfile.installer.file,
+        sha256: runfile.installer.sha256.unwrap_or_default(),
         size,
         unpacked: None,
         placement: placement(query.wish, runfile.version, query.platform),
@@ -75,14 +114,4 @@ fn unknown(query: &Query<'_>) -> Miss {
         "cudaup install {asked} --from cuda_..._linux.run   (if you have the file or its address)"
     ));
     Miss::new("does not know it", failure)
-}
-
-fn not_reached(error: Error) -> Miss {
-    let words = match &error {
-        Error::Offline { .. } => "offline",
-        Error::Resolve { .. } => "name not found",
-        Error::Status { code: 404, .. } => "does not have it",
-        _ => "not reached",
-    };
-    Miss::new(words, error.into_failure())
 }
