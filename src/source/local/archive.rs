@@ -1,14 +1,18 @@
 //! One archive: of a toolkit's tree, or NVIDIA's own installer.
 
 use super::{NAME, agreed, folder, nothing_here, other_machine, peek, whole};
-use crate::failure::Failure;
+use crate::archive::format::Format;
+use crate::archive::stream::Stream;
+use crate::failure::{Exit, Failure};
 use crate::source::plan::{Part, Placement, Plan, Rule};
 use crate::source::query::Query;
 use crate::source::runfile;
 use cudaup_core::identity::{Identity, Tree};
 use std::fs::File;
-use std::io::Read;
 use std::path::Path;
+
+/// What looking into an archive may take.
+const MEMORY: u64 = 128 << 20;
 
 /// What unpacking the archive comes to.
 pub fn plan(query: &Query<'_>, path: &Path, size: u64) -> Result<Plan, Failure> {
@@ -27,9 +31,15 @@ pub fn plan(query: &Query<'_>, path: &Path, size: u64) -> Result<Plan, Failure> 
         agreed(query.request, &Identity::certain(runfile.version), path)?;
         return Ok(at(runfile::of(query, runfile, path.to_string_lossy().into_owned(), size), path));
     }
-    let Some(stream) = opened(path, &name)? else {
-        return Err(nothing_here(path, "the kind of archive does not follow from its name"));
+    let format = match Format::of(&name) {
+        Some(format @ (Format::Tar | Format::Run)) => format,
+        _ => return Err(nothing_here(path, "its name has no ending of an archive of a toolkit")),
     };
+    let file = File::open(path).map_err(|e| Failure::io("read", path, &e))?;
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let stream = Stream::open(file, format, cores, MEMORY).map_err(|why| {
+        Failure::new(Exit::BadBytes, format!("{} cannot be read as an archive: {why}", path.display()))
+    })?;
     let Some(seen) = peek::look(stream, path, query.platform.machine())? else {
         return Err(nothing_here(path, "there is no bin/nvcc in it"));
     };
@@ -56,20 +66,4 @@ pub fn plan(query: &Query<'_>, path: &Path, size: u64) -> Result<Plan, Failure> 
 fn at(plan: Plan, path: &Path) -> Plan {
     let part = |part: Part| Part { local: Some(path.to_path_buf()), ..part };
     Plan { source: NAME, parts: plan.parts.into_iter().map(part).collect(), ..plan }
-}
-
-/// The archive's tar stream; `None` for a kind that is not known.
-fn opened(path: &Path, name: &str) -> Result<Option<Box<dyn Read>>, Failure> {
-    let name = name.to_ascii_lowercase();
-    let ends = |endings: &[&str]| endings.iter().any(|ending| name.ends_with(ending));
-    let file = File::open(path).map_err(|e| Failure::io("read", path, &e))?;
-    Ok(if ends(&[".tar.xz", ".txz"]) {
-        Some(Box::new(liblzma::read::XzDecoder::new_multi_decoder(file)))
-    } else if ends(&[".tar.gz", ".tgz"]) {
-        Some(Box::new(flate2::read::MultiGzDecoder::new(file)))
-    } else if ends(&[".tar"]) {
-        Some(Box::new(std::io::BufReader::new(file)))
-    } else {
-        None
-    })
 }

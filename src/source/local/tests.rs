@@ -180,7 +180,7 @@ fn what_is_no_toolkit_for_this_machine_is_refused() {
     machine.write("cuda_nvcc-linux-x86_64-12.4.131-archive.tar.xz", b"");
     for (path, why) in [
         ("photos", "neither bin/nvcc nor"),
-        ("cuda.zip", "the kind of archive"),
+        ("cuda.zip", "no ending of an archive"),
         ("cuda_nvcc-linux-x86_64-12.4.131-archive.tar.xz", "it is one part (cuda_nvcc)"),
     ] {
         let refused = machine.usual(path, "").unwrap_err();
