@@ -5,6 +5,8 @@ use crate::failure::{Exit, Failure};
 use crate::install::decide::Order;
 use crate::install::{Answer, Installed};
 use crate::source::local::Origin;
+use crate::source::never;
+use crate::source::plan::Platform;
 use crate::source::profile::{Profile, Wish};
 use crate::source::select;
 use crate::ui::view::{Style, View, size, table};
@@ -36,12 +38,15 @@ pub struct Args {
     #[arg(long)]
     upgrade: bool,
     /// Where from
-    #[arg(long, value_parser = PossibleValuesParser::new(sources()), default_value = select::AUTO)]
+    #[arg(long, value_parser = PossibleValuesParser::new(select::names()), default_value = select::AUTO)]
     source: String,
     /// Install from this instead: an unpacked toolkit, an archive of one, NVIDIA's .run file, a folder of NVIDIA's
     /// redistributable archives, what `cudaup mirror` made, or the address of an archive
     #[arg(long, value_name = "PATH_OR_URL", conflicts_with = "source")]
     from: Option<OsString>,
+    /// For another machine than this one: linux-x86_64, linux-sbsa (Arm servers), linux-aarch64 (Jetson)
+    #[arg(long, value_parser = PossibleValuesParser::new(Platform::ALL.map(Platform::name)))]
+    platform: Option<String>,
     /// Do not try whether it compiles and links a program
     #[arg(long)]
     no_verify: bool,
@@ -131,15 +136,11 @@ impl Args {
             upgrade: self.upgrade,
             verify: !self.no_verify,
             dry_run: self.dry_run,
-            source: sources().find(|name| *name == self.source).unwrap_or(select::AUTO),
             from: self.from.as_deref().map(|from| Origin::read(from, context.host.cwd.as_deref())),
+            platform: self.platform.as_deref().and_then(Platform::parse),
+            source: select::names().find(|name| *name == self.source).unwrap_or(select::AUTO),
         })
     }
-}
-
-/// What `--source` takes.
-fn sources() -> impl Iterator<Item = &'static str> {
-    std::iter::once(select::AUTO).chain(select::SOURCES.iter().map(|s| s.name))
 }
 
 /// The version that a request wants from a source; `None`: its newest.
@@ -166,6 +167,8 @@ fn unknown_component(name: &str) -> Failure {
         format!(
             "{name} is no component of a toolkit but a library of its own, which cudaup does not install yet"
         )
+    } else if never::denied(&lower, "") {
+        format!("{name} belongs to the machine and not to a toolkit: cudaup never installs it")
     } else {
         format!("`{name}` is no component of a toolkit")
     };

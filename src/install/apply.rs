@@ -97,7 +97,7 @@ fn components(plan: &Plan, tree: &Path) -> Vec<(String, String)> {
         return Vec::new();
     }
     let release = RELEASES.iter().find(|r| r.version == plan.version);
-    let builds = release.map(|r| [("cuda_nvcc", r.nvcc), ("cuda_cudart", r.cudart), ("libcublas", r.cublas)]);
+    let builds = release.map(|r| [("cuda_nvcc", r.nvcc), ("cuda_cudart", r.cudart)]);
     let known = builds.into_iter().flatten().filter(|(_, build)| !build.is_empty());
     known.map(|(name, build)| (name.to_owned(), build.to_owned())).collect()
 }

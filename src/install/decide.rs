@@ -33,6 +33,8 @@ pub struct Order {
     pub source: &'static str,
     /// What to install from instead of a source.
     pub from: Option<Origin>,
+    /// The machine that it is for, where that was said.
+    pub platform: Option<Platform>,
 }
 
 impl Order {
@@ -47,6 +49,7 @@ impl Order {
             dry_run: false,
             source: sources::AUTO,
             from: None,
+            platform: None,
         }
     }
 }
@@ -62,7 +65,11 @@ pub enum First {
 
 /// Decides whether a source has to be asked.
 pub fn first(order: &Order, facts: &Facts, home: &Path) -> Result<First, Failure> {
-    let platform = facts.platform.ok_or_else(|| {
+    if let Some(other) = order.platform.filter(|p| Some(p.machine()) != facts.platform.map(Platform::machine))
+    {
+        return if order.dry_run { Ok(First::Ask(other)) } else { Err(another_machine(other)) };
+    }
+    let platform = order.platform.or(facts.platform).ok_or_else(|| {
         Failure::failed(
             "NVIDIA builds no toolkit for this machine: x86_64 and aarch64 Linux are what there is",
         )
@@ -89,6 +96,13 @@ pub fn first(order: &Order, facts: &Facts, home: &Path) -> Result<First, Failure
         // Somebody else's tree is not cudaup's to complete: the parts that were named come as a toolkit of its own.
         _ => Ok(First::Ask(platform)),
     }
+}
+
+/// The refusal of a toolkit that nothing here could run: it would be neither proved nor ever chosen.
+fn another_machine(platform: Platform) -> Failure {
+    let message = format!("{} is another machine, and cudaup installs for this one", platform.name());
+    Failure::new(Exit::Usage, message)
+        .hint("the same command with --dry-run, to see what it would load there")
 }
 
 /// What a toolkit lacks of a wish, in words.
@@ -193,7 +207,10 @@ pub fn announcement(plan: &Plan, room: &Room, facts: &Facts) -> Vec<String> {
         lines.push(format!("from {}, since these do not serve: {}", plan.source, plan.passed.join(", ")));
     }
     if !plan.missing.is_empty() {
-        lines.push(format!("{} does not have {}", plan.source, plan.missing.join(", ")));
+        lines.push(match plan.source {
+            LOCAL => format!("not in it: {}", plan.missing.join(", ")),
+            source => format!("{source} does not have {}", plan.missing.join(", ")),
+        });
     }
     lines.extend(plan.notes.iter().cloned());
     lines.extend(facts.driver.as_deref().and_then(|d| driver::line(d, plan.version)));

@@ -6,6 +6,11 @@ pub mod manifest;
 mod page;
 mod server;
 
+#[cfg(test)]
+pub mod fake;
+#[cfg(test)]
+mod tests;
+
 use crate::compat::releases;
 use crate::failure::{Exit, Failure};
 use crate::source::each::each;
@@ -154,9 +159,7 @@ fn too_old(asked: Version) -> Miss {
     let exists = RELEASES.iter().any(|r| asked.accepts(r.version));
     let failure = if exists {
         let message = format!("NVIDIA has archives from {first} on, and none of CUDA {asked}");
-        Failure::new(Exit::NoVersion, message)
-            .hint(format!("cudaup install {first}"))
-            .hint(format!("cudaup link NAME DIR   (a CUDA {asked} that is on this machine already)"))
+        Failure::new(Exit::NoVersion, message).hint(format!("cudaup install {first}"))
     } else {
         unknown::refuse(asked, &[first])
     };

@@ -6,7 +6,7 @@ use super::page;
 use crate::disk::{atomic, text};
 use crate::failure::{Exit, Failure};
 use crate::net::{Client, Error};
-use crate::settings::Place;
+use crate::settings::{NVIDIA_CN, Place};
 use crate::source::digest::sha256;
 use crate::source::query::{Miss, Query};
 use cudaup_core::version::Version;
@@ -83,7 +83,7 @@ impl<'a> Server<'a> {
                 versions if versions.is_empty() => Err(Miss::unreached(error)),
                 versions => Ok(Some(versions)),
             },
-            Err(error) => Err(Miss::unreached(error)),
+            Err(error) => Err(self.unreached(error)),
         }
     }
 
@@ -96,7 +96,7 @@ impl<'a> Server<'a> {
             Err(error @ Error::Offline { .. }) => {
                 return self.remembered(version).ok_or_else(|| NotFound::Miss(Miss::unreached(error)));
             }
-            Err(error) => return Err(NotFound::Miss(Miss::unreached(error))),
+            Err(error) => return Err(NotFound::Miss(self.unreached(error))),
         };
         let text = String::from_utf8_lossy(&bytes);
         let manifest = Manifest::read(&text).map_err(|why| self.unreadable(version, &text, why))?;
@@ -139,6 +139,16 @@ impl<'a> Server<'a> {
         if home && std::fs::create_dir_all(folder).is_ok() {
             let _ = atomic::write(&file, text.as_bytes());
         }
+    }
+
+    /// Who has set no server can be told of another one.
+    fn unreached(&self, error: Error) -> Miss {
+        let miss = Miss::unreached(error);
+        let failure = match self.dist.origin.as_str() {
+            "default" => miss.failure.hint(format!("CUDAUP_DIST_SERVER={NVIDIA_CN} cudaup ...")),
+            origin => miss.failure.hint(format!("the server {} is set by {origin}", self.shown())),
+        };
+        Miss { failure, ..miss }
     }
 
     fn unreadable(&self, version: Version, text: &str, why: NoManifest) -> NotFound {
