@@ -144,7 +144,7 @@ impl Args {
 }
 
 /// The version that a request wants from a source; `None`: its newest.
-fn version(request: Request) -> Result<Option<Version>, Failure> {
+pub fn version(request: Request) -> Result<Option<Version>, Failure> {
     match request {
         Request::Version(version) => Ok(Some(version)),
         Request::Latest => Ok(None),
@@ -161,7 +161,8 @@ fn version(request: Request) -> Result<Option<Version>, Failure> {
     }
 }
 
-fn unknown_component(name: &str) -> Failure {
+/// The refusal of a component that nobody knows.
+pub fn unknown_component(name: &str) -> Failure {
     let lower = name.to_ascii_lowercase();
     let what = if ADDONS.contains(&lower.as_str()) {
         format!(

@@ -12,6 +12,7 @@ pub mod init;
 pub mod install;
 pub mod link;
 pub mod list;
+pub mod mirror;
 pub mod order;
 pub mod rehash;
 pub mod typed;

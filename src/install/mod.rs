@@ -8,6 +8,7 @@ mod from;
 pub mod headers;
 pub mod look;
 pub mod mend;
+pub mod mirror;
 #[cfg(test)]
 mod real_wheels;
 pub mod remove;

@@ -2,7 +2,7 @@
 
 use super::*;
 
-const COMMANDS: [&str; 14] = [
+const COMMANDS: [&str; 15] = [
     "install",
     "uninstall",
     "use",
@@ -16,6 +16,7 @@ const COMMANDS: [&str; 14] = [
     "unlink",
     "rehash",
     "cache",
+    "mirror",
     "help",
 ];
 

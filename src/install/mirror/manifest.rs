@@ -110,7 +110,9 @@ fn written(value: &Value) -> Result<String, String> {
 pub fn page(rows: &[(String, u64, String)]) -> String {
     let row = |(name, bytes, day): &(String, u64, String)| {
         let size = bytes.div_ceil(1024);
-        format!("<a href='{name}'>{name}</a> <span class='size'>{size}KB</span> <span class='date'>{day}</span><br/>\n")
+        format!(
+            "<a href='{name}'>{name}</a> <span class='size'>{size}KB</span> <span class='date'>{day}</span><br/>\n"
+        )
     };
     let rows: String = rows.iter().map(row).collect();
     format!(
@@ -147,7 +149,10 @@ mod tests {
     #[test]
     fn only_what_is_there_stays_and_its_form_is_nvidias() {
         let text = cut(&nvidias(), None, &[kept("linux-x86_64", 'a')]).unwrap();
-        assert!(text.starts_with("{\n    \"cuda_nvcc\": {\n        \"license\"") && text.ends_with("\n}"), "{text}");
+        assert!(
+            text.starts_with("{\n    \"cuda_nvcc\": {\n        \"license\"") && text.ends_with("\n}"),
+            "{text}"
+        );
         assert!(text.contains("\"size\": \"12\"") && !text.contains("license_path"), "{text}");
         let manifest = Manifest::read(&text).unwrap();
         assert_eq!((manifest.components.len(), manifest.date.as_deref()), (1, Some("2024-04-03")));
@@ -159,7 +164,8 @@ mod tests {
     #[test]
     fn a_second_run_only_adds() {
         let first = cut(&nvidias(), None, &[kept("linux-x86_64", 'a')]).unwrap();
-        let second = cut(&nvidias(), Some(&first), &[kept("linux-sbsa", 'b'), kept("linux-x86_64", 'c')]).unwrap();
+        let second =
+            cut(&nvidias(), Some(&first), &[kept("linux-sbsa", 'b'), kept("linux-x86_64", 'c')]).unwrap();
         let manifest = Manifest::read(&second).unwrap();
         let paths = |name: &str| -> Vec<String> {
             let platforms = &manifest.component(name).unwrap().platforms;
