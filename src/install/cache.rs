@@ -140,7 +140,7 @@ fn items(home: &Home) -> Result<Vec<Item>, Failure> {
         let (whole, kind) = match name.strip_suffix(".part").or_else(|| name.strip_suffix(".part.json")) {
             Some(whole) => (whole, Kind::Begun),
             // Whoever holds it removes it; one that nobody holds goes when it is asked for.
-            None if name.ends_with(".lock") => continue,
+            None if name.strip_suffix(".lock").is_some() => continue,
             None => (name.as_str(), Kind::Archive),
         };
         let lock = Some(folder.join(format!("{whole}.lock")));
@@ -151,7 +151,7 @@ fn items(home: &Home) -> Result<Vec<Item>, Failure> {
         if path == folder {
             continue;
         }
-        let kind = if name.ends_with(".log") { Kind::Log } else { Kind::Lists };
+        let kind = name.strip_suffix(".log").map_or(Kind::Lists, |_| Kind::Log);
         items.push(Item { kind, path, lock: None });
     }
     for name in names(&home.staging())? {

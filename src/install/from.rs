@@ -4,7 +4,7 @@ use crate::disk::lock::Lock;
 use crate::failure::{Exit, Failure};
 use crate::install::apply::Site;
 use crate::install::look::downloads;
-use crate::net::Wanted;
+use crate::net::{Error, Wanted};
 use crate::source::local::{self, Origin};
 use crate::source::plan::{Part, Plan};
 use crate::source::query::Query;
@@ -22,16 +22,32 @@ const WAIT: Duration = Duration::from_secs(1800);
 pub fn plan(site: &Site<'_>, query: &Query<'_>, origin: &Origin, dry_run: bool) -> Result<Plan, Failure> {
     match origin {
         Origin::Path(path) => local::plan(query, path, site.disk),
-        Origin::Url(url) if dry_run => {
-            let message = format!("what {} holds is not known before it is loaded", crate::net::shown(url));
-            Err(Failure::new(Exit::Usage, message).hint("the same without --dry-run"))
-        }
         Origin::Url(url) => {
+            if let Some(plan) = known(query, url)? {
+                return Ok(plan);
+            }
+            if dry_run {
+                let shown = crate::net::shown(url);
+                let message = format!("what {shown} holds is not known before it is loaded");
+                return Err(Failure::new(Exit::Usage, message).hint("the same without --dry-run"));
+            }
             let file = load(site, query, url)?;
             let plan = local::plan(query, &file, site.disk)?;
             Ok(as_loaded(plan, url, &file))
         }
     }
+}
+
+/// The plan of an installer of NVIDIA's, which its name tells all of; `None` for any other file.
+fn known(query: &Query<'_>, url: &str) -> Result<Option<Plan>, Failure> {
+    let shown = PathBuf::from(crate::net::shown(url));
+    if local::installer(query, &shown, 0).is_none() {
+        return Ok(None);
+    }
+    let size = query.reach.client.get_tail(url, 1).map_err(Error::into_failure)?.total;
+    let plan = local::installer(query, &shown, size).transpose()?;
+    let here = |part: Part| Part { url: url.to_owned(), ..part };
+    Ok(plan.map(|plan| Plan { parts: plan.parts.into_iter().map(here).collect(), ..plan }))
 }
 
 /// Loads a file to where archives are loaded to, or goes on with it. The name there holds a piece of the address's hash: two
@@ -61,7 +77,7 @@ fn load(site: &Site<'_>, query: &Query<'_>, url: &str) -> Result<PathBuf, Failur
         bar.loaded();
     }
     progress.end();
-    loaded.map_err(crate::net::Error::into_failure)?;
+    loaded.map_err(Error::into_failure)?;
     Ok(file)
 }
 

@@ -24,16 +24,12 @@ pub fn plan(query: &Query<'_>, path: &Path, size: u64) -> Result<Plan, Failure> 
         );
         return Err(nothing_here(path, &why));
     }
-    if let Some((runfile, platform)) = runfile::known(&name) {
-        if platform != query.platform {
-            return Err(other_machine(path, platform.machine(), query));
-        }
-        agreed(query.request, &Identity::certain(runfile.version), path)?;
-        return Ok(at(runfile::of(query, runfile, path.to_string_lossy().into_owned(), size), path));
+    if let Some(plan) = installer(query, path, size) {
+        let here = |part: Part| Part { local: Some(path.to_path_buf()), ..part };
+        return plan.map(|plan| Plan { parts: plan.parts.into_iter().map(here).collect(), ..plan });
     }
-    let format = match Format::of(&name) {
-        Some(format @ (Format::Tar | Format::Run)) => format,
-        _ => return Err(nothing_here(path, "its name has no ending of an archive of a toolkit")),
+    let Some(format @ (Format::Tar | Format::Run)) = Format::of(&name) else {
+        return Err(nothing_here(path, "its name has no ending of an archive of a toolkit"));
     };
     let file = File::open(path).map_err(|e| Failure::io("read", path, &e))?;
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
@@ -62,8 +58,15 @@ pub fn plan(query: &Query<'_>, path: &Path, size: u64) -> Result<Plan, Failure> 
     Ok(whole(query, version, path, (size, None), Placement { strip, rules }))
 }
 
-/// The plan of an installer that is known, as a file of this machine.
-fn at(plan: Plan, path: &Path) -> Plan {
-    let part = |part: Part| Part { local: Some(path.to_path_buf()), ..part };
-    Plan { source: NAME, parts: plan.parts.into_iter().map(part).collect(), ..plan }
+/// The plan of an installer of NVIDIA's whose name is known, wherever it is; `None`: it has another name.
+pub fn installer(query: &Query<'_>, at: &Path, size: u64) -> Option<Result<Plan, Failure>> {
+    let (runfile, platform) = runfile::known(at.file_name()?.to_str()?)?;
+    if platform != query.platform {
+        return Some(Err(other_machine(at, platform.machine(), query)));
+    }
+    let version = agreed(query.request, &Identity::certain(runfile.version), at);
+    Some(version.map(|_| {
+        let plan = runfile::of(query, runfile, at.to_string_lossy().into_owned(), size);
+        Plan { source: NAME, ..plan }
+    }))
 }

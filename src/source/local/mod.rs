@@ -9,6 +9,8 @@ mod tree;
 #[cfg(test)]
 mod tests;
 
+pub use archive::installer;
+
 use crate::failure::{Exit, Failure};
 use crate::source::plan::{Part, Placement, Plan, WHOLE};
 use crate::source::profile::{Profile, Wish};

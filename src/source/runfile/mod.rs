@@ -8,6 +8,7 @@ mod tests;
 
 pub use placement::placement;
 
+use crate::archive::format::Format;
 use crate::compat::releases::{self, Installer};
 use crate::failure::{Exit, Failure};
 use crate::net::Error;
@@ -39,7 +40,7 @@ fn all(platform: Platform) -> Vec<Runfile> {
     // What is not packed by makeself has no such ending.
     let installers = releases::all().iter().filter_map(|r| Some((r.version, r.installer(sbsa)?)));
     installers
-        .filter(|(_, installer)| installer.file.ends_with(".run"))
+        .filter(|(_, installer)| Format::of(&installer.file) == Some(Format::Run))
         .map(|(version, installer)| Runfile { version, installer })
         .collect()
 }
