@@ -153,6 +153,7 @@ impl View for Info {
         }
         match &self.installed {
             Some(root) => text.push_str(&format!("installed: {}\n", style.path(root))),
+            None if Some(self.plan.platform.machine()) != Platform::here().map(Platform::machine) => {}
             None => text.push_str(&format!("next: cudaup install {version}\n")),
         }
         text

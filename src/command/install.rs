@@ -4,6 +4,7 @@ use crate::command::{Context, Outcome, order, refused};
 use crate::failure::{Exit, Failure};
 use crate::install::decide::Order;
 use crate::install::{Answer, Installed};
+use crate::source::component;
 use crate::source::local::Origin;
 use crate::source::never;
 use crate::source::plan::Platform;
@@ -15,7 +16,7 @@ use clap::builder::PossibleValuesParser;
 use cudaup_core::inventory::{Kind, Toolkit};
 use cudaup_core::pin::ADDONS;
 use cudaup_core::request::Request;
-use cudaup_core::resolve::asked;
+use cudaup_core::resolve::{asked, meet};
 use cudaup_core::version::Version;
 use serde_json::{Value, json};
 use std::ffi::OsString;
@@ -63,6 +64,11 @@ struct Results(Vec<Answer>);
 impl Args {
     /// Runs the command.
     pub fn run(&self, context: &Context) -> Result<Outcome, Failure> {
+        if self.versions.is_empty()
+            && let Some(toolkit) = linked_here(context)
+        {
+            return Ok(Outcome::View(Box::new(Results(vec![Answer::Present(toolkit)]))));
+        }
         let orders = self.orders(context)?;
         let mut results = Results(Vec::new());
         let mut failed = None;
@@ -143,6 +149,14 @@ impl Args {
     }
 }
 
+/// The toolkit that is asked for in this directory by a link's name, where it is at hand: there is nothing to install.
+fn linked_here(context: &Context) -> Option<Toolkit> {
+    let world = context.world();
+    let asked = asked(&world, None).ok().flatten()?;
+    let linked = matches!(asked.request, Request::Link(_));
+    linked.then(|| meet(&world, asked).ok()).flatten().map(|choice| choice.toolkit)
+}
+
 /// The version that a request wants from a source; `None`: its newest.
 pub fn version(request: Request) -> Result<Option<Version>, Failure> {
     match request {
@@ -156,7 +170,10 @@ pub fn version(request: Request) -> Result<Option<Version>, Failure> {
             Exit::NoVersion,
             format!("`{name}` is a name for a toolkit elsewhere, and no version"),
         )
-        .hint(format!("cudaup link {name} DIR   (to give the toolkit in a directory this name)"))
+        .hint(match component::named(&name) {
+            Some(_) => format!("cudaup install VERSION --components {name}"),
+            None => format!("cudaup link {name} DIR   (to give the toolkit in a directory this name)"),
+        })
         .hint("cudaup install latest")),
     }
 }
@@ -177,6 +194,10 @@ pub fn unknown_component(name: &str) -> Failure {
 }
 
 impl View for Results {
+    fn is_report(&self) -> bool {
+        true
+    }
+
     fn json(&self) -> Value {
         let rows: Vec<Value> = self.0.iter().map(row).collect();
         json!({ "toolkits": rows })

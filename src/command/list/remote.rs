@@ -37,7 +37,9 @@ pub fn run(context: &Context, only: Option<&str>, refresh: bool) -> Result<Outco
     catalogue.releases.retain(|r| only.is_none_or(|o| r.version().is_some_and(|v| o.accepts(v))));
     if let (true, Some(only)) = (catalogue.releases.is_empty(), only) {
         let message = format!("no source has a toolkit {only} here{}", silent(&catalogue, ": "));
-        return Err(Failure::new(Exit::NoVersion, message).hint("cudaup list --remote"));
+        // It may be just what the source has that was not reached.
+        let exit = if catalogue.silent.is_empty() { Exit::NoVersion } else { Exit::Network };
+        return Err(Failure::new(exit, message).hint("cudaup list --remote"));
     }
     let remote = Remote {
         catalogue,
