@@ -65,6 +65,7 @@ impl Args {
     /// Runs the command.
     pub fn run(&self, context: &Context) -> Result<Outcome, Failure> {
         if self.versions.is_empty()
+            && self.from.is_none()
             && let Some(toolkit) = linked_here(context)
         {
             return Ok(Outcome::View(Box::new(Results(vec![Answer::Present(toolkit)]))));
