@@ -9,8 +9,8 @@ use crate::source::select;
 use crate::ui::view::{Style, View, size, table};
 use clap::Args as Arguments;
 use clap::builder::PossibleValuesParser;
+use cudaup_core::addon;
 use cudaup_core::inventory::{Kind, Toolkit};
-use cudaup_core::pin::ADDONS;
 use cudaup_core::request::Request;
 use cudaup_core::resolve::asked;
 use cudaup_core::version::Version;
@@ -97,11 +97,6 @@ impl Args {
             .hint("cudaup install 13.0")
         })?;
         context.talk.say(&format!("{} asks for {}", asked.rule, asked.request));
-        for (addon, version) in &asked.settings.addons {
-            context
-                .talk
-                .say(&format!("note: it asks for {addon} {version} too, which cudaup does not install yet"));
-        }
         let components =
             if self.components.is_empty() { &asked.settings.components } else { &self.components };
         self.order(version(asked.request)?, components)
@@ -147,13 +142,13 @@ fn version(request: Request) -> Result<Option<Version>, Failure> {
 
 fn unknown_component(name: &str) -> Failure {
     let lower = name.to_ascii_lowercase();
-    let what = if ADDONS.contains(&lower.as_str()) {
-        format!(
-            "{name} is no component of a toolkit but a library of its own, which cudaup does not install yet"
-        )
-    } else {
-        format!("`{name}` is no component of a toolkit")
-    };
+    if addon::library(&lower).is_some() {
+        let what = format!("{name} is no component of a toolkit but a library of its own");
+        return Failure::new(Exit::Usage, what)
+            .hint(format!("cudaup install VERSION --with {lower}"))
+            .hint(format!("cudaup add {lower}   (for the toolkit that applies here)"));
+    }
+    let what = format!("`{name}` is no component of a toolkit");
     Failure::new(Exit::Usage, what).hint("cudaup install VERSION --components nvcc,cudart,cublas")
 }
 
