@@ -12,7 +12,7 @@ pub struct Component {
     pub wheel: &'static str,
     /// Short names that a user may type, besides the name without `cuda_` or `lib`.
     pub aliases: &'static [&'static str],
-    /// The smallest profile that has it; `None`: only by name.
+    /// The smallest profile that has it; `None`: only by name, because it is large, or for few machines.
     pub profile: Option<Profile>,
     /// Whether nothing compiles or links without it.
     pub must: bool,
@@ -20,6 +20,8 @@ pub struct Component {
     pub needs: &'static [&'static str],
     /// The first release in which it is a component of its own.
     pub since: Option<Version>,
+    /// The first release that does not have it any more.
+    pub before: Option<Version>,
     /// The component that it is a piece of in releases before that.
     pub inside: Option<&'static str>,
     /// How many tenths of its packed size it takes on disk, rounded up from the wheels of 13.x.
@@ -42,6 +44,7 @@ const fn part(name: &'static str, wheel: &'static str, profile: Option<Profile>,
         must: false,
         needs: &[],
         since: None,
+        before: None,
         inside: None,
         swells,
     }
@@ -55,7 +58,9 @@ const V11_8: Option<Version> = Some(Version::release(11, 8));
 const V12_0: Option<Version> = Some(Version::release(12, 0));
 const V12_4: Option<Version> = Some(Version::release(12, 4));
 const V13_0: Option<Version> = Some(Version::release(13, 0));
+const V12_8: Option<Version> = Some(Version::release(12, 8));
 const V13_1: Option<Version> = Some(Version::release(13, 1));
+const V13_4: Option<Version> = Some(Version::release(13, 4));
 
 /// Every component that cudaup knows by name. What a source has besides is in `full` only.
 pub const COMPONENTS: &[Component] = &[
@@ -131,10 +136,26 @@ pub const COMPONENTS: &[Component] = &[
     },
     Component { since: V12_0, ..part("cuda_opencl", "nvidia-cuda-opencl", FULL, 64) },
     Component { since: V13_1, ..part("cuda_tileiras", "nvidia-cuda-tileiras", FULL, 27) },
+    Component { since: V13_0, ..part("cuda_ctadvisor", "", FULL, 30) },
+    Component { before: V13_0, ..part("cuda_nvprof", "", FULL, 30) },
+    Component { before: V12_0, ..part("cuda_memcheck", "", FULL, 30) },
     part("libcudla", "nvidia-cudla", None, 40),
+    part("cuda_compat", "", None, 30),
+    part("cuda_compat_orin", "", None, 30),
+    part("cuda_documentation", "", None, 30),
+    Component { before: V13_0, ..part("cuda_demo_suite", "", None, 30) },
+    Component { since: V12_8, ..part("cuda_sandbox_dev", "", None, 30) },
+    Component { before: V13_0, aliases: &["visual-profiler"], ..part("cuda_nvvp", "", None, 30) },
+    Component { before: V13_4, ..part("cuda_nsight", "", None, 30) },
     Component { aliases: &["nsys"], ..part("nsight_systems", "", None, 30) },
     Component { aliases: &["ncu"], ..part("nsight_compute", "", None, 30) },
 ];
+
+/// The component of exactly this name in NVIDIA's archives; since 13.3 what was `cuda_cccl` is called `cccl` there.
+pub fn exact(name: &str) -> Option<&'static Component> {
+    let name = if name == "cccl" { "cuda_cccl" } else { name };
+    COMPONENTS.iter().find(|c| c.name == name)
+}
 
 /// The component that a user means by a name: NVIDIA's own, PyPI's or a short one, with dashes or underscores.
 pub fn named(typed: &str) -> Option<&'static Component> {

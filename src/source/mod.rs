@@ -2,6 +2,8 @@
 
 pub mod component;
 pub mod index;
+pub mod never;
+pub mod nvidia;
 pub mod plan;
 pub mod profile;
 pub mod pypi;

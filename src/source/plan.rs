@@ -12,9 +12,28 @@ pub enum Platform {
     LinuxX86_64,
     /// 64-bit Arm servers.
     LinuxSbsa,
+    /// NVIDIA's Tegra boards (Jetson), which have toolkits of their own up to 12.9.
+    LinuxAarch64,
 }
 
 impl Platform {
+    /// All of them, for what is typed.
+    pub const ALL: [Self; 3] = [Self::LinuxX86_64, Self::LinuxSbsa, Self::LinuxAarch64];
+
+    /// NVIDIA's name for it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::LinuxX86_64 => "linux-x86_64",
+            Self::LinuxSbsa => "linux-sbsa",
+            Self::LinuxAarch64 => "linux-aarch64",
+        }
+    }
+
+    /// Reads NVIDIA's name.
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|p| p.name() == text)
+    }
+
     /// The machine that this program was built for, which is the machine that it installs for.
     pub const fn here() -> Option<Self> {
         if cfg!(all(target_os = "linux", target_arch = "x86_64")) {
@@ -31,6 +50,7 @@ impl Platform {
         match self {
             Self::LinuxX86_64 => "x86_64-linux",
             Self::LinuxSbsa => "sbsa-linux",
+            Self::LinuxAarch64 => "aarch64-linux",
         }
     }
 
@@ -38,7 +58,7 @@ impl Platform {
     pub const fn machine(self) -> &'static str {
         match self {
             Self::LinuxX86_64 => "x86_64",
-            Self::LinuxSbsa => "aarch64",
+            Self::LinuxSbsa | Self::LinuxAarch64 => "aarch64",
         }
     }
 }

@@ -79,9 +79,10 @@ pub struct Selection {
 }
 
 impl Selection {
-    /// Whether a component is wanted.
+    /// Whether a component is wanted. What is to be had by name only is not among the rest.
     pub fn has(&self, name: &str) -> bool {
-        self.rest || self.must.contains(&name) || self.may.contains(&name)
+        let rest = self.rest && component::exact(name).is_none_or(|c| c.profile.is_some());
+        rest || self.must.contains(&name) || self.may.contains(&name)
     }
 }
 
@@ -103,7 +104,7 @@ pub fn select(wish: &Wish, version: Version) -> Selection {
 }
 
 fn exists(component: &Component, version: Version) -> bool {
-    component.since.is_none_or(|since| version >= since)
+    component.since.is_none_or(|since| version >= since) && component.before.is_none_or(|end| version < end)
 }
 
 /// Adds a component and what it needs; what a must-part needs in order to compile is one too.
@@ -176,7 +177,12 @@ mod tests {
         let default = select(&Wish::of(Profile::Default), V13);
         assert!(default.has("libcublas") && default.has("cuda_gdb") && !default.has("libnvptxcompiler"));
         assert!(!default.must.contains(&"libcublas") && !default.rest);
-        assert!(select(&Wish::of(Profile::Full), V13).has("a component of tomorrow"));
+        let full = select(&Wish::of(Profile::Full), V13);
+        assert!(full.has("a component of tomorrow") && full.has("cuda_ctadvisor"));
+        assert!(!full.has("nsight_systems") && !full.has("cuda_documentation") && !full.has("libcudla"));
+        assert!(!full.may.contains(&"cuda_nvprof"), "it ended with 12.9");
+        assert!(select(&Wish::of(Profile::Full), V12).may.contains(&"cuda_nvprof"));
+        assert_eq!(chosen(&["nsys"], V13).must, ["nsight_systems"]);
         let both = select(&Wish::read(Some(Profile::Minimal), &["cublas"]).unwrap(), V13);
         assert!(
             both.must.contains(&"libcublas") && both.must.contains(&"cuda_nvcc") && !both.has("libcufft")

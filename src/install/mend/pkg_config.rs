@@ -26,9 +26,45 @@ const PACKAGES: [(&str, &str, &str); 17] = [
     ("opencl", "OpenCL", "OpenCL"),
 ];
 
+/// Files that came with the parts name the place of NVIDIA's installer; they get the paths that the others have, and their
+/// links.
+fn settle(work: &mut Work, release: Version, lib: &str) -> Result<(), Failure> {
+    let ending = format!("-{release}.pc");
+    for file in work.names(&format!("{lib}/pkgconfig"))? {
+        if !file.ends_with(".pc") {
+            continue;
+        }
+        let place = format!("{lib}/pkgconfig/{file}");
+        let text = work.text(&place)?;
+        if let Some(moved) = moved(&text) {
+            work.file(&place, moved.as_bytes())?;
+        }
+        if let Some(name) = file.strip_suffix(&ending) {
+            work.link(&format!("{lib}/pkgconfig/{name}.pc"), &file)?;
+        }
+    }
+    Ok(())
+}
+
+/// The text with paths from the file's own place; `None` where it names no other.
+fn moved(text: &str) -> Option<String> {
+    let is_set = |line: &str, name: &str| {
+        line.trim_start().strip_prefix(name).is_some_and(|rest| rest.trim_start().starts_with('='))
+    };
+    let fixed = text.lines().any(|l| is_set(l, "cudaroot") && l.contains("=/"));
+    let line = |line: &str| match line {
+        l if is_set(l, "cudaroot") => "cudaroot=${pcfiledir}/../..\n".to_owned(),
+        l if is_set(l, "libdir") => "libdir=${pcfiledir}/..\n".to_owned(),
+        l if is_set(l, "includedir") => "includedir=${pcfiledir}/../../include\n".to_owned(),
+        l => format!("{l}\n"),
+    };
+    fixed.then(|| text.lines().map(line).collect())
+}
+
 /// Writes `NAME-X.Y.pc` and the link `NAME.pc` for each library that is there.
 pub fn write(work: &mut Work, version: Version, lib: &str) -> Result<(), Failure> {
     let release = Version { update: None, ..version };
+    settle(work, release, lib)?;
     for (name, description, library) in PACKAGES {
         let stub = work.is_there(&format!("{lib}/stubs/lib{library}.so"));
         if !stub && !work.is_there(&format!("{lib}/lib{library}.so")) {

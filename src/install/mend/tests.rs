@@ -48,6 +48,26 @@ fn mode(path: &Path) -> u32 {
 }
 
 #[test]
+fn files_that_name_nvidias_own_place_get_the_trees() {
+    let tree = wheel_tree();
+    let folder = tree.path().join(T).join("lib/pkgconfig");
+    fs::create_dir_all(&folder).unwrap();
+    let theirs = "cudaroot=/usr/local/cuda-13.0\nlibdir=${cudaroot}/targets/x86_64-linux/lib\n\
+                  includedir=${cudaroot}/targets/x86_64-linux/include\n\nName: x\nLibs: -L${libdir} -lx\n";
+    fs::write(folder.join("x-13.0.pc"), theirs).unwrap();
+    fs::write(folder.join("y-13.0.pc"), "prefix=/opt/y\nName: y\n").unwrap();
+    let made = mend(tree.path(), &facts(&components())).unwrap();
+    assert_eq!(
+        fs::read_to_string(folder.join("x.pc")).unwrap(),
+        "cudaroot=${pcfiledir}/../..\nlibdir=${pcfiledir}/..\nincludedir=${pcfiledir}/../../include\n\nName: x\n\
+         Libs: -L${libdir} -lx\n"
+    );
+    assert_eq!(fs::read_to_string(folder.join("y.pc")).unwrap(), "prefix=/opt/y\nName: y\n");
+    assert!(made.contains(&format!("{T}/lib/pkgconfig/x-13.0.pc")), "{made:?}");
+    assert_eq!(mend(tree.path(), &facts(&components())).unwrap(), Vec::<String>::new());
+}
+
+#[test]
 fn a_tree_of_wheels_gets_everything_that_nvidias_tree_has() {
     let tree = wheel_tree();
     let made = mend(tree.path(), &facts(&components())).unwrap();
