@@ -59,6 +59,8 @@ pub enum When {
 pub enum Command {
     Install(command::install::Args),
     Uninstall(command::uninstall::Args),
+    Add(command::add::Args),
+    Remove(command::remove::Args),
     Use(command::use_::Args),
     List(command::list::Args),
     Current(command::current::Args),
@@ -79,6 +81,8 @@ impl Command {
         match self {
             Self::Install(args) => args.run(context),
             Self::Uninstall(args) => args.run(context),
+            Self::Add(args) => args.run(context),
+            Self::Remove(args) => args.run(context),
             Self::Use(args) => args.run(context),
             Self::List(args) => args.run(context),
             Self::Current(args) => args.run(context),

@@ -1,9 +1,12 @@
 //! `cudaup install [VERSION...]`: puts toolkits beside those that are there.
 
+use crate::command::library::{self, Typed};
 use crate::command::{Context, Outcome, order, refused};
 use crate::failure::{Exit, Failure};
+use crate::install::addon::{AddonAnswer, AddonOrder};
 use crate::install::decide::Order;
 use crate::install::{Answer, Installed};
+use crate::source::addon::names as addon_sources;
 use crate::source::profile::{Profile, Wish};
 use crate::source::select;
 use crate::ui::view::{Style, View, size, table};
@@ -12,7 +15,7 @@ use clap::builder::PossibleValuesParser;
 use cudaup_core::addon;
 use cudaup_core::inventory::{Kind, Toolkit};
 use cudaup_core::request::Request;
-use cudaup_core::resolve::asked;
+use cudaup_core::resolve::{asked, meet_toolkit};
 use cudaup_core::version::Version;
 use serde_json::{Value, json};
 
@@ -30,6 +33,9 @@ pub struct Args {
     /// Only these and what they need, such as nvcc,cudart,cublas; with --profile: these too
     #[arg(long, value_name = "A,B", value_delimiter = ',')]
     components: Vec<String>,
+    /// Libraries that go with it, such as cudnn or cudnn=9.8,nccl
+    #[arg(long, value_name = "NAME[=VERSION]", value_delimiter = ',')]
+    with: Vec<String>,
     /// Install a newer one that fits, where one is there already
     #[arg(long)]
     upgrade: bool,
@@ -47,29 +53,96 @@ pub struct Args {
     yes: bool,
 }
 
-struct Results(Vec<Answer>);
+#[derive(Default)]
+struct Results {
+    toolkits: Vec<Answer>,
+    addons: Vec<AddonAnswer>,
+}
 
 impl Args {
     /// Runs the command.
     pub fn run(&self, context: &Context) -> Result<Outcome, Failure> {
-        let orders = self.orders(context)?;
-        let mut results = Results(Vec::new());
-        let mut failed = None;
-        for wanted in orders {
-            match order::carry_out(context, &wanted) {
-                Ok(answer) => results.0.push(answer),
-                Err(failure) => {
-                    failed = Some(failure);
-                    break;
-                }
-            }
-        }
-        let Some(failure) = failed else { return Ok(Outcome::View(Box::new(results))) };
+        let with = self.with(context)?;
+        let mut results = Results::default();
+        let done = match self.toolkit_elsewhere(context, &with)? {
+            Some(cuda) => self.add(context, &with, Some(cuda), &mut results),
+            None => self.install(context, &self.orders(context)?, &with, &mut results),
+        };
+        let Err(failure) = done else { return Ok(Outcome::View(Box::new(results))) };
         let style = Style { color: false, user_home: context.host.user_home.clone() };
         for line in results.human(&style).lines() {
             context.talk.say(line);
         }
         Err(failure)
+    }
+
+    fn install(
+        &self,
+        context: &Context,
+        orders: &[Order],
+        with: &[Typed],
+        results: &mut Results,
+    ) -> Result<(), Failure> {
+        for wanted in orders {
+            let answer = order::carry_out(context, wanted)?;
+            let cuda = major(&answer);
+            results.toolkits.push(answer);
+            self.add(context, with, cuda, results)?;
+        }
+        Ok(())
+    }
+
+    /// Installs what goes with a toolkit.
+    fn add(
+        &self,
+        context: &Context,
+        with: &[Typed],
+        cuda: Option<u32>,
+        results: &mut Results,
+    ) -> Result<(), Failure> {
+        for (library, version) in with {
+            let order = AddonOrder {
+                library: Some(library),
+                version: version.clone(),
+                cuda,
+                here: None,
+                source: addon_sources().find(|name| *name == self.source).unwrap_or(select::AUTO),
+                from: None,
+                upgrade: self.upgrade,
+                dry_run: self.dry_run,
+            };
+            results.addons.push(library::carry_out(context, &order)?);
+        }
+        Ok(())
+    }
+
+    /// The libraries that are named here, and where no version is, those that the rules ask for in this directory.
+    fn with(&self, context: &Context) -> Result<Vec<Typed>, Failure> {
+        let mut with: Vec<Typed> =
+            self.with.iter().map(|text| library::typed(text)).collect::<Result<_, _>>()?;
+        if self.versions.is_empty()
+            && let Ok(Some(asked)) = asked(&context.world(), None)
+        {
+            for wish in asked.settings.addons.into_iter().filter(|w| w.version.is_some()) {
+                if !with.iter().any(|(named, _)| *named == wish.library) {
+                    with.push((wish.library, wish.version));
+                }
+            }
+        }
+        Ok(with)
+    }
+
+    /// The CUDA major of a toolkit that is asked for here and never installed: the machine's own, or a linked one.
+    fn toolkit_elsewhere(&self, context: &Context, with: &[Typed]) -> Result<Option<u32>, Failure> {
+        let world = context.world();
+        let Ok(Some(asked)) = asked(&world, None) else { return Ok(None) };
+        let elsewhere = matches!(asked.request, Request::System | Request::Link(_));
+        if !self.versions.is_empty() || with.is_empty() || !elsewhere {
+            return Ok(None);
+        }
+        context.talk.say(&format!("{} asks for {}", asked.rule, asked.request));
+        let choice = meet_toolkit(&world, asked).map_err(|r| refused(&r))?;
+        Ok(Some(choice.toolkit.identity.version.major))
     }
 
     fn orders(&self, context: &Context) -> Result<Vec<Order>, Failure> {
@@ -117,6 +190,15 @@ impl Args {
     }
 }
 
+/// The CUDA major of what an order came to.
+fn major(answer: &Answer) -> Option<u32> {
+    match answer {
+        Answer::Present(toolkit) => Some(toolkit.identity.version.major),
+        Answer::Planned(plan, _) => Some(plan.version.major),
+        Answer::Installed(installed) => Version::parse(&installed.receipt.version).map(|v| v.major),
+    }
+}
+
 /// What `--source` takes.
 fn sources() -> impl Iterator<Item = &'static str> {
     std::iter::once(select::AUTO).chain(select::SOURCES.iter().map(|s| s.name))
@@ -154,12 +236,14 @@ fn unknown_component(name: &str) -> Failure {
 
 impl View for Results {
     fn json(&self) -> Value {
-        let rows: Vec<Value> = self.0.iter().map(row).collect();
-        json!({ "toolkits": rows })
+        let rows: Vec<Value> = self.toolkits.iter().map(row).collect();
+        let addons: Vec<Value> = self.addons.iter().map(library::row).collect();
+        json!({ "toolkits": rows, "addons": addons })
     }
 
     fn human(&self, style: &Style) -> String {
-        self.0.iter().map(|answer| text(answer, style)).collect()
+        let addons = self.addons.iter().map(|answer| library::text(answer, style));
+        addons.chain(self.toolkits.iter().map(|answer| text(answer, style))).collect()
     }
 }
 

@@ -1,5 +1,6 @@
 //! `cudaup list`: the toolkits at hand.
 
+use crate::addon;
 use crate::command::{Context, Outcome};
 use crate::failure::{Exit, Failure};
 use crate::source::pypi;
@@ -7,6 +8,7 @@ use crate::source::reach::reach;
 use crate::toolkit::receipt::Receipt;
 use crate::ui::view::{Style, View, size, table};
 use clap::Args as Arguments;
+use cudaup_core::addon::{Addon, all};
 use cudaup_core::identity::{Identity, Tree};
 use cudaup_core::inventory::{self, Found, Kind};
 use cudaup_core::refusal::Rule;
@@ -39,6 +41,13 @@ struct Row {
 
 struct List {
     rows: Vec<Row>,
+    addons: Vec<AddonRow>,
+}
+
+struct AddonRow {
+    addon: Addon,
+    receipt: Option<addon::receipt::Receipt>,
+    chosen: bool,
 }
 
 impl Args {
@@ -86,14 +95,28 @@ impl Args {
             Ok(None) => {}
             Err(refusal) => context.talk.say(&format!("warning: {refusal}")),
         }
+        let entered = chosen.as_ref().ok().and_then(Option::as_ref).map_or(&[][..], |c| c.addons.as_slice());
+        let roots = default_settings(&world).roots;
+        let mut addons: Vec<AddonRow> = all(&context.home, &roots, &context.disk)
+            .into_iter()
+            .map(|addon| AddonRow {
+                receipt: addon::receipt::Receipt::read(&addon.root).ok().flatten(),
+                chosen: entered.contains(&addon),
+                addon,
+            })
+            .collect();
         if let Some(only) = self.release.as_deref().map(|text| context.request(text)).transpose()? {
             rows.retain(|row| match (&only, Version::parse(&row.version)) {
                 (Request::Version(wanted), Some(version)) => wanted.accepts(version),
                 (Request::Link(name), _) => row.name() == *name,
                 _ => true,
             });
+            addons.retain(|row| match &only {
+                Request::Version(wanted) => wanted.major == row.addon.cuda,
+                _ => false,
+            });
         }
-        Ok(Outcome::View(Box::new(List { rows })))
+        Ok(Outcome::View(Box::new(List { rows, addons })))
     }
 }
 
@@ -206,14 +229,30 @@ impl View for List {
                 })
             })
             .collect();
-        json!({ "toolkits": rows })
+        let addons: Vec<Value> = self
+            .addons
+            .iter()
+            .map(|r| {
+                json!({
+                    "name": r.addon.library.name,
+                    "version": r.addon.version.to_string(),
+                    "cuda": r.addon.cuda,
+                    "root": r.addon.root.to_string_lossy(),
+                    "source": r.receipt.as_ref().map(|receipt| &receipt.source),
+                    "bytes": r.receipt.as_ref().map(|receipt| receipt.bytes),
+                    "chosen": r.chosen,
+                })
+            })
+            .collect();
+        json!({ "toolkits": rows, "addons": addons })
     }
 
     fn human(&self, style: &Style) -> String {
-        if self.rows.is_empty() {
-            return "no such toolkit is installed, linked or found on this machine\ntry: cudaup install latest\n"
-                .to_owned();
-        }
+        let none = if self.rows.is_empty() {
+            "no such toolkit is installed, linked or found on this machine\ntry: cudaup install latest\n"
+        } else {
+            ""
+        };
         let rows: Vec<Vec<String>> = self
             .rows
             .iter()
@@ -240,6 +279,20 @@ impl View for List {
                 ]
             })
             .collect();
-        table(&rows)
+        let addons: Vec<Vec<String>> = self.addons.iter().map(|r| addon_cells(r, style)).collect();
+        format!("{none}{}{}", table(&rows), table(&addons))
     }
+}
+
+fn addon_cells(row: &AddonRow, style: &Style) -> Vec<String> {
+    let AddonRow { addon, receipt, chosen } = row;
+    let mark = if *chosen { "*" } else { " " };
+    let from = receipt.as_ref().map(|r| format!("{}  {}", r.source, size(r.bytes)));
+    let end: Vec<String> = from.into_iter().chain(chosen.then(|| "in use here".to_owned())).collect();
+    vec![
+        format!("{mark} {} {}", addon.library.name, addon.version),
+        format!("for CUDA {}", addon.cuda),
+        style.path(&addon.root),
+        end.join("  "),
+    ]
 }

@@ -1,6 +1,7 @@
 //! One file for each subcommand: its arguments, its run, its view. A command sequences what stands on lower floors and
 //! calls no other command.
 
+pub mod add;
 pub mod current;
 pub mod env;
 pub mod exec;
@@ -8,10 +9,12 @@ pub mod habits;
 pub mod hook;
 pub mod init;
 pub mod install;
+pub mod library;
 pub mod link;
 pub mod list;
 pub mod order;
 pub mod rehash;
+pub mod remove;
 pub mod typed;
 pub mod uninstall;
 pub mod unlink;

@@ -1,5 +1,6 @@
 //! From downloaded parts to a toolkit that works: look at the machine, decide, carry out.
 
+pub mod addon;
 pub mod apply;
 pub mod decide;
 pub mod engine;
@@ -9,6 +10,7 @@ pub mod mend;
 #[cfg(test)]
 mod real_wheels;
 pub mod remove;
+pub mod stage;
 #[cfg(test)]
 mod tests;
 

@@ -1,5 +1,6 @@
 //! Where toolkits come from: each source is a function from a request to a plan.
 
+pub mod addon;
 pub mod component;
 pub mod index;
 pub mod never;

@@ -15,6 +15,9 @@ pub mod fake;
 mod tests;
 
 pub use ask::Index;
+pub use choose::wheel;
+pub use metadata::Pin;
+pub use spelling::{Build, WheelName};
 
 use crate::failure::{Exit, Failure};
 use crate::source::component;
@@ -23,7 +26,6 @@ use crate::source::plan::{Part, Plan, Platform};
 use crate::source::profile::{Selection, Wish, select};
 use crate::source::query::{Miss, Offer, Query};
 use cudaup_core::version::Version;
-use metadata::Pin;
 
 /// The source's name.
 pub const NAME: &str = "pypi";
@@ -88,7 +90,7 @@ fn planned(
         notes.push(format!("{} is not a finished release", offer.build));
     }
     for (pin, list) in wanted.iter().zip(&lists) {
-        let Some((file, name)) = choose::wheel(list.as_deref().unwrap_or_default(), pin, platform) else {
+        let Some((file, name)) = wheel(list.as_deref().unwrap_or_default(), pin, platform) else {
             continue;
         };
         if file.yanked {
@@ -132,7 +134,7 @@ fn component_name(pin: &Pin) -> &str {
 fn part(
     pin: &Pin,
     file: &Listed,
-    name: &spelling::WheelName,
+    name: &WheelName,
     version: Version,
     platform: Platform,
 ) -> Result<Part, Failure> {
