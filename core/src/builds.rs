@@ -15,8 +15,9 @@ pub struct Release {
     pub cublas: &'static str,
 }
 
-/// The first release that can be installed with its compiler: NVIDIA's wheels hold the whole of it from here on.
-const FIRST_INSTALLABLE: Version = Version::exact(13, 0, 1);
+/// The first release that some source may have with its compiler: NVIDIA's archives begin with 11.4.2, Debian has 11.2, and
+/// older ones come as NVIDIA's installer.
+const FIRST_INSTALLABLE: Version = Version::exact(10, 0, 0);
 
 /// Whether some release that a request means can be installed.
 pub fn is_installable(wanted: Version) -> bool {
@@ -156,10 +157,10 @@ mod tests {
     #[test]
     fn what_can_be_installed() {
         let installable = |text| is_installable(Version::parse(text).unwrap());
-        for text in ["13", "13.0", "13.0.3", "13.5", "13.6", "14.0"] {
+        for text in ["10.2", "11", "11.8", "12", "12.4", "12.4.1", "13", "13.0.0", "13.5", "13.6", "14.0"] {
             assert!(installable(text), "{text}");
         }
-        for text in ["11", "12", "12.4", "12.4.1", "13.0.0", "11.8"] {
+        for text in ["9", "9.2", "12.7", "12.4.9", "13.0.9"] {
             assert!(!installable(text), "{text}");
         }
         assert_eq!(RELEASES.last().map(|r| r.version), Some(RELEASES_END));

@@ -1,3 +1,4 @@
 //! What fits what: NVIDIA's own tables, and the rules over them.
 
 pub mod driver;
+pub mod releases;

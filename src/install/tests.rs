@@ -25,6 +25,9 @@ struct Machine {
     disk: RealDisk,
 }
 
+/// A server that no connection leads to.
+const NOWHERE: &str = "http://127.0.0.1:1";
+
 const QUIET: Talk = Talk { quiet: true, verbose: false, terminal: false };
 
 impl Machine {
@@ -34,6 +37,7 @@ impl Machine {
         let host = Host {
             vars: vec![
                 ("PIP_INDEX_URL".into(), index.url().into()),
+                ("CUDAUP_DIST_SERVER".into(), NOWHERE.into()),
                 ("PATH".into(), "/usr/local/bin:/usr/bin:/bin".into()),
             ],
             cwd: Some(root.path().to_path_buf()),

@@ -15,9 +15,10 @@ pub use config::Config;
 /// Where PyPI is, when nothing says otherwise.
 pub const PYPI: &str = "https://pypi.org/simple";
 
-/// NVIDIA's download server, and the one of the same content in China.
+/// NVIDIA's download server.
 pub const NVIDIA: &str = "https://developer.download.nvidia.com";
-const NVIDIA_CN: &str = "https://developer.download.nvidia.cn";
+/// The same in China.
+pub const NVIDIA_CN: &str = "https://developer.download.nvidia.cn";
 
 /// The server that has NVIDIA's redistributable archives: `CUDAUP_DIST_SERVER`, `dist_server` in `config.toml`, NVIDIA's.
 pub fn dist_server(host: &Host, config: &Config) -> Result<Place, Failure> {

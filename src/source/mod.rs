@@ -2,6 +2,8 @@
 
 pub mod addon;
 pub mod component;
+mod digest;
+mod each;
 pub mod index;
 pub mod never;
 pub mod nvidia;

@@ -2,6 +2,7 @@
 
 use crate::failure::Failure;
 use crate::host::Host;
+use crate::net;
 use crate::source::plan::Platform;
 use crate::source::profile::Wish;
 use crate::source::reach::Reach;
@@ -45,6 +46,25 @@ pub struct Miss {
 }
 
 impl Miss {
+    /// A server that did not answer as it should, with what it did in a few words.
+    pub fn unreached(error: net::Error) -> Self {
+        let words = match &error {
+            net::Error::Offline { .. } => "offline".to_owned(),
+            net::Error::Resolve { .. } => "name not found".to_owned(),
+            net::Error::Connect { why, .. } => {
+                let why = why.trim_start_matches("no connection: ");
+                why.split(" (").next().unwrap_or(why).to_owned()
+            }
+            net::Error::Tls { .. } => "no trusted connection".to_owned(),
+            net::Error::Status { code, .. } => format!("answers {code}"),
+            net::Error::Html { .. } => "answers with a web page".to_owned(),
+            net::Error::Stalled { .. } | net::Error::Slow { .. } => "too slow".to_owned(),
+            net::Error::Address { .. } => "its address is wrong".to_owned(),
+            _ => "not reached".to_owned(),
+        };
+        Self::new(words, error.into_failure())
+    }
+
     /// A no with its few words.
     pub fn new(words: impl Into<String>, failure: Failure) -> Self {
         Self { words: words.into(), failure }

@@ -34,7 +34,7 @@ impl Place {
         command.env_clear().current_dir(self.root.path());
         command.env("PATH", "/usr/local/bin:/usr/bin:/bin").env("HOME", self.home());
         command.env("PIP_INDEX_URL", self.index.url()).env("CUDAUP_SYSROOT", self.root.path().join("sys"));
-        command.env("NO_PROXY", "127.0.0.1");
+        command.env("NO_PROXY", "127.0.0.1").env("CUDAUP_DIST_SERVER", "http://127.0.0.1:1");
         command
     }
 

@@ -28,7 +28,11 @@ fn context(root: &Path, index: &str) -> Context {
     let project = root.join("project");
     fs::create_dir_all(&project).unwrap();
     let host = Host {
-        vars: vec![("PIP_INDEX_URL".into(), index.into()), ("PATH".into(), "/usr/bin:/bin".into())],
+        vars: vec![
+            ("PIP_INDEX_URL".into(), index.into()),
+            ("CUDAUP_DIST_SERVER".into(), "http://127.0.0.1:1".into()),
+            ("PATH".into(), "/usr/bin:/bin".into()),
+        ],
         cwd: Some(project),
         user_home: Some(root.to_path_buf()),
         home: Some(root.join(".cudaup")),
@@ -101,7 +105,7 @@ fn what_cannot_be_installed_is_said() {
         assert_eq!(args(words).orders(&context).unwrap_err().exit, exit, "{words:?}");
     }
     assert!(Line::try_parse_from(["install", "13", "--profile", "tiny"]).is_err());
-    assert!(Line::try_parse_from(["install", "13", "--source", "nvidia"]).is_err());
+    assert!(Line::try_parse_from(["install", "13", "--source", "conda"]).is_err());
 }
 
 #[test]

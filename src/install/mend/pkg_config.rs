@@ -64,7 +64,6 @@ fn moved(text: &str) -> Option<String> {
 /// Writes `NAME-X.Y.pc` and the link `NAME.pc` for each library that is there.
 pub fn write(work: &mut Work, version: Version, lib: &str) -> Result<(), Failure> {
     let release = Version { update: None, ..version };
-    settle(work, release, lib)?;
     for (name, description, library) in PACKAGES {
         let stub = work.is_there(&format!("{lib}/stubs/lib{library}.so"));
         if !stub && !work.is_there(&format!("{lib}/lib{library}.so")) {
@@ -77,7 +76,7 @@ pub fn write(work: &mut Work, version: Version, lib: &str) -> Result<(), Failure
         }
         work.link(&link, &file)?;
     }
-    Ok(())
+    settle(work, release, lib)
 }
 
 /// The paths hold both below `targets/` and through the links `lib64` and `lib`. A stub's directory comes last, for

@@ -223,4 +223,4 @@ fn text(value: &Value) -> Option<String> {
 }
 
 #[cfg(test)]
-mod tests;
+pub mod tests;

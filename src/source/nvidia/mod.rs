@@ -1,3 +1,186 @@
-//! NVIDIA's redistributable archives: every toolkit since 11.4.2, a manifest for each.
+//! NVIDIA's redistributable archives: every toolkit since 11.4.2, with a manifest for each. What a release is made of, and
+//! under which hashes, stands in its manifest alone; nothing is concluded from names.
 
+mod choose;
 pub mod manifest;
+mod page;
+mod server;
+
+#[cfg(test)]
+pub mod fake;
+#[cfg(test)]
+mod tests;
+
+use crate::compat::releases;
+use crate::failure::{Exit, Failure};
+use crate::source::each::each;
+use crate::source::plan::Plan;
+use crate::source::profile::{Profile, Wish};
+use crate::source::query::{Miss, Offer, Query};
+use crate::source::unknown;
+use cudaup_core::builds::RELEASES;
+use cudaup_core::version::Version;
+use server::{Found, NotFound, Server};
+
+/// The source's name.
+pub const NAME: &str = "nvidia";
+
+/// So many manifests are asked for before a request is given up: those of one release, and some more.
+const TRIES: usize = 5;
+
+/// What installing a request would load.
+pub fn plan(query: &Query<'_>) -> Result<Plan, Miss> {
+    let server = Server::of(query);
+    if let Some(asked) = query.request.filter(|r| before_the_first(*r)) {
+        return Err(too_old(asked));
+    }
+    let exact = query.request.filter(Version::is_exact);
+    let listed = if exact.is_some() { None } else { server.versions()? };
+    let candidates: Vec<Version> = match (exact, &listed) {
+        (Some(exact), _) => vec![exact],
+        (None, listed) => fitting(listed.as_deref(), query.request),
+    };
+    let mut notes = Vec::new();
+    let mut refused = None;
+    for version in candidates.into_iter().take(TRIES) {
+        match server.manifest(version) {
+            Ok(found) => match planned(query, &server, version, &found) {
+                Ok(plan) => return Ok(Plan { notes: [notes, plan.notes].concat(), ..plan }),
+                Err(miss) => refused = refused.or(Some(miss)),
+            },
+            Err(NotFound::Miss(miss)) => return Err(miss),
+            Err(NotFound::Stub) => {}
+            Err(NotFound::Absent) if listed.is_some() => {
+                notes.push(format!(
+                    "{} lists {version}, but does not have it yet (mirrors lag)",
+                    server.shown()
+                ));
+            }
+            Err(NotFound::Absent) => {}
+        }
+    }
+    if let Some(miss) = refused {
+        return Err(miss);
+    }
+    let listed = match (exact, listed) {
+        (Some(_), _) => server.versions()?,
+        (None, listed) => listed,
+    };
+    Err(none(&server, query.request, &listed.unwrap_or_default()))
+}
+
+/// All releases with a compiler for the machine. Manifests that were seen before are not asked for again.
+pub fn offers(query: &Query<'_>) -> Result<Vec<Offer>, Miss> {
+    let server = Server::of(query);
+    let listed = server.versions()?;
+    let candidates = fitting(listed.as_deref(), None);
+    let found = each(&candidates, |version| {
+        server.remembered(*version).map_or_else(|| server.manifest(*version), Ok)
+    });
+    let mut offers = Vec::new();
+    for (version, found) in candidates.into_iter().zip(found) {
+        match found {
+            Ok(found) => offers.extend(offer(query, version, &found)),
+            // It is there by all that is known; only how large it is cannot be said.
+            Err(NotFound::Miss(_)) if listed.is_some() => {
+                offers.push(Offer { version, date: None, minimal: None, default: None });
+            }
+            Err(NotFound::Miss(miss)) => return Err(miss),
+            Err(NotFound::Absent | NotFound::Stub) => {}
+        }
+    }
+    Ok(offers)
+}
+
+fn offer(query: &Query<'_>, version: Version, found: &Found) -> Option<Offer> {
+    let size = |profile| {
+        let choice = choose::choose(found, version, &Wish::of(profile), query.platform).ok()?;
+        Some(choice.parts.iter().map(|p| p.size).sum())
+    };
+    let minimal = size(Profile::Minimal);
+    minimal.is_some().then(|| Offer {
+        version,
+        date: found.manifest.date.clone(),
+        minimal,
+        default: size(Profile::Default),
+    })
+}
+
+fn planned(query: &Query<'_>, server: &Server<'_>, version: Version, found: &Found) -> Result<Plan, Miss> {
+    let choice = choose::choose(found, version, query.wish, query.platform)?;
+    let mut notes = Vec::new();
+    if found.changed {
+        notes.push(format!("the manifest of {version} is another one than was seen here before"));
+    }
+    let pinned = releases::of(version).and_then(|r| r.manifest.as_deref());
+    if server.is_nvidias() && pinned.is_some_and(|pinned| pinned != found.sha256) {
+        notes.push(format!(
+            "warning: the manifest of {version} is not the one that is known (sha256 {}, known is {}): NVIDIA has remade \
+             some; each file is checked against the one that came",
+            found.sha256,
+            pinned.unwrap_or_default()
+        ));
+    }
+    if releases::is_preview(version) {
+        notes.push(format!("{version} is not a finished release"));
+    }
+    Ok(Plan {
+        version,
+        platform: query.platform,
+        source: NAME,
+        profile: query.wish.profile,
+        parts: choice.parts,
+        missing: choice.missing,
+        notes,
+        passed: Vec::new(),
+    })
+}
+
+/// The releases that a request may mean, newest first: of those that the server lists, or where it has no list of those
+/// that are known. A preview is meant only by its exact version.
+fn fitting(listed: Option<&[Version]>, request: Option<Version>) -> Vec<Version> {
+    let known = || RELEASES.iter().rev().map(|r| r.version).filter(|v| *v >= page::FIRST).collect();
+    let all: Vec<Version> = listed.map_or_else(known, <[Version]>::to_vec);
+    all.into_iter().filter(|v| request.is_none_or(|r| r.accepts(*v)) && !releases::is_preview(*v)).collect()
+}
+
+/// Whether all that a request can mean came before there were manifests.
+fn before_the_first(asked: Version) -> bool {
+    let highest = Version {
+        major: asked.major,
+        minor: asked.minor.or(Some(u32::MAX)),
+        update: asked.update.or(Some(u32::MAX)),
+    };
+    highest < page::FIRST
+}
+
+fn too_old(asked: Version) -> Miss {
+    let first = page::FIRST;
+    let exists = RELEASES.iter().any(|r| asked.accepts(r.version));
+    let failure = if exists {
+        let message = format!("NVIDIA has archives from {first} on, and none of CUDA {asked}");
+        Failure::new(Exit::NoVersion, message).hint(format!("cudaup install {first}"))
+    } else {
+        unknown::refuse(asked, &[first])
+    };
+    Miss::new(format!("has none before {first}"), failure)
+}
+
+/// The refusal of a request that no manifest meets.
+fn none(server: &Server<'_>, request: Option<Version>, listed: &[Version]) -> Miss {
+    let shown = server.shown();
+    let Some(asked) = request else {
+        let message = format!("{shown} lists no release of the toolkit");
+        return Miss::new("lists no release", Failure::new(Exit::NoVersion, message));
+    };
+    if listed.iter().any(|v| asked.accepts(*v)) {
+        let message = format!("{shown} lists {asked}, but does not have it yet (mirrors lag)");
+        let failure = Failure::new(Exit::Network, message).hint("run the same command again later");
+        return Miss::new("lists it, but does not have it yet", failure);
+    }
+    if RELEASES.iter().any(|r| asked.accepts(r.version)) {
+        let message = format!("{shown} does not have CUDA {asked}");
+        return Miss::new("does not have it", Failure::new(Exit::NoVersion, message));
+    }
+    Miss::new("does not have it", unknown::refuse(asked, listed))
+}

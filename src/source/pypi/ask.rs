@@ -3,21 +3,16 @@
 use crate::failure::{Exit, Failure};
 use crate::net::{Client, Error};
 use crate::settings::{Indexes, Place};
+use crate::source::digest;
+use crate::source::each::each;
 use crate::source::index::{self, Listed, NoList};
 use crate::source::pypi::metadata;
-use sha2::{Digest, Sha256};
-use std::fmt::Write as _;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The records of a `cuda-toolkit` wheel and the list of its members take far less.
 const TAIL: u64 = 256 << 10;
 
 /// Metadata of more bytes than this is not NVIDIA's.
 const LIMIT: u64 = 4 << 20;
-
-/// Projects asked for at once.
-const AT_ONCE: usize = 8;
 
 /// The index, and the way to it.
 #[derive(Clone, Copy, Debug)]
@@ -80,34 +75,9 @@ impl Index<'_> {
     }
 }
 
-/// Does something for each item, some at once, and keeps the order.
-fn each<'a, R: Send>(items: &[&'a str], work: impl Fn(&'a str) -> R + Sync) -> Vec<R> {
-    let next = AtomicUsize::new(0);
-    let done = Mutex::new(Vec::new());
-    std::thread::scope(|scope| {
-        for _ in 0..items.len().min(AT_ONCE) {
-            scope.spawn(|| {
-                loop {
-                    let at = next.fetch_add(1, Ordering::Relaxed);
-                    let Some(item) = items.get(at) else { return };
-                    let result = work(item);
-                    done.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push((at, result));
-                }
-            });
-        }
-    });
-    let mut done = done.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
-    done.sort_by_key(|(at, _)| *at);
-    done.into_iter().map(|(_, result)| result).collect()
-}
-
 fn same(bytes: &[u8], sha256: Option<&str>, what: &str) -> Result<(), Failure> {
     let Some(wanted) = sha256 else { return Ok(()) };
-    let mut found = String::with_capacity(64);
-    for byte in Sha256::digest(bytes) {
-        // Writing to a string cannot fail.
-        let _ = write!(found, "{byte:02x}");
-    }
+    let found = digest::sha256(bytes);
     if found == wanted {
         return Ok(());
     }
@@ -145,14 +115,6 @@ fn with_origin(failure: Failure, place: &Place) -> Failure {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn results_keep_the_order_of_what_was_asked() {
-        let names: Vec<String> = (0..100).map(|n| n.to_string()).collect();
-        let items: Vec<&str> = names.iter().map(String::as_str).collect();
-        assert_eq!(each(&items, str::to_owned), names);
-        assert!(each(&[], str::to_owned).is_empty());
-    }
 
     #[test]
     fn bytes_have_to_be_those_that_the_index_names() {

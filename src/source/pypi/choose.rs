@@ -89,9 +89,8 @@ fn no_compiler(asked: Version, libraries: bool, newest: Option<Version>) -> Fail
     let major = asked.major;
     let has = if libraries { ", only libraries" } else { "" };
     let message = format!("no source has CUDA {asked} here: pypi has no nvcc for {major}.x{has}");
-    let mut failure = Failure::new(Exit::NoVersion, message).hint(format!(
-        "cudaup link NAME DIR   (a {asked} that is on this machine already, in any directory)"
-    ));
+    let mut failure = Failure::new(Exit::NoVersion, message)
+        .hint(format!("cudaup install {asked} --from FILE   (a copy from another machine)"));
     if libraries {
         let what = "libraries and headers without nvcc";
         failure = failure.hint(format!("cudaup install {asked} --components nvrtc,cublas   ({what})"));
@@ -183,7 +182,11 @@ mod tests {
         let refused = take("12.4", true).unwrap_err();
         assert_eq!(refused.exit, Exit::NoVersion);
         assert!(refused.message.contains("no nvcc for 12.x"), "{refused}");
-        assert!(refused.tries.iter().any(|t| t.starts_with("cudaup link")), "{:?}", refused.tries);
+        assert!(
+            refused.tries.iter().any(|t| t.starts_with("cudaup install 12.4 --from")),
+            "{:?}",
+            refused.tries
+        );
         assert!(refused.tries.iter().any(|t| t.starts_with("cudaup install 13.5.0")), "{:?}", refused.tries);
         assert!(take("11", true).unwrap_err().message.contains("no nvcc for 11.x"));
         assert!(take("10.2", true).unwrap_err().message.contains("no nvcc for 10.x"));

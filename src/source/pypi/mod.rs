@@ -56,7 +56,7 @@ pub fn plan(query: &Query<'_>) -> Result<Plan, Miss> {
     planned(index, query.request, query.wish, query.platform).map_err(|failure| {
         let words = match (&failure.exit, query.request) {
             (Exit::Network, _) => "not reached".to_owned(),
-            (Exit::NoVersion, Some(asked)) if asked.major < 13 => {
+            (Exit::NoVersion, Some(asked)) if asked.major < 13 && query.wish.compiler() => {
                 format!("has no nvcc for {}.x", asked.major)
             }
             (Exit::NoVersion, _) => "does not have it".to_owned(),
