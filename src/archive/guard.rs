@@ -73,6 +73,21 @@ pub enum Refusal {
     /// Encrypted, or packed by a method that is not known.
     #[error("is packed in a way that is not known")]
     Method,
+    /// A file with holes: what comes out has no relation to what is in the archive.
+    #[error("is a sparse file")]
+    Sparse,
+    /// A hard link to what has not come out of the same archive before.
+    #[error("is a hard link to {0}, which is not among what is unpacked before it")]
+    HardLink(String),
+}
+
+/// What comes out of an archive whose plan does not say it: so much for each byte, and some more for small ones.
+const RATIO: u64 = 100;
+const SPARE: u64 = 64 << 20;
+
+/// The most that an archive of this length can honestly hold.
+pub fn most(length: u64) -> u64 {
+    length.saturating_mul(RATIO).saturating_add(SPARE)
 }
 
 /// What an entry is, as far as a tree is concerned.
@@ -184,6 +199,17 @@ pub struct Print {
     pub checksum: u32,
 }
 
+/// What an entry finds at its place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Claimed {
+    /// Nothing: the place is the entry's now.
+    New,
+    /// The same file, by its length and checksum.
+    Same,
+    /// A file or link that may be another one.
+    Rival,
+}
+
 /// The places of a tree that entries have taken so far, over all archives that make it.
 #[derive(Debug, Default)]
 pub struct Claims {
@@ -195,48 +221,64 @@ pub struct Claims {
 struct Claim {
     name: String,
     what: What,
+    part: usize,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum What {
     Directory,
-    File(Print),
+    /// With what tells it from others, where its archive says that beforehand.
+    File(Option<Print>),
     Link,
 }
 
 impl Claims {
-    /// Takes a place for an entry. `false`: the same file is there already, from another archive or entry.
-    pub fn claim(&mut self, path: &str, kind: &Kind, print: Print) -> Result<bool, Refusal> {
+    /// Takes a place for an entry of a part. An archive that says beforehand what its files are may bring no place twice;
+    /// of a stream that is known only afterwards.
+    pub fn claim(
+        &mut self,
+        part: usize,
+        path: &str,
+        kind: &Kind,
+        print: Option<Print>,
+    ) -> Result<Claimed, Refusal> {
         for (end, _) in path.match_indices('/') {
-            self.directory(path.get(..end).unwrap_or_default())?;
+            self.directory(part, path.get(..end).unwrap_or_default())?;
         }
         let what = match kind {
-            Kind::Directory => return self.directory(path).map(|()| true),
+            Kind::Directory => return self.directory(part, path).map(|()| Claimed::New),
             Kind::File { .. } => What::File(print),
             Kind::Link => What::Link,
         };
-        match self.take(path, what)? {
-            None => Ok(true),
-            Some(there) if there == what && matches!(what, What::File(_)) => Ok(false),
-            Some(_) => Err(Refusal::Twice),
+        match self.take(part, path, what)? {
+            None => Ok(Claimed::New),
+            Some((What::Directory, _)) => Err(Refusal::Twice),
+            Some((there, _)) if there == what && matches!(what, What::File(Some(_))) => Ok(Claimed::Same),
+            Some((_, owner)) if owner == part && print.is_some() => Err(Refusal::Twice),
+            Some(_) => Ok(Claimed::Rival),
         }
     }
 
-    fn directory(&mut self, path: &str) -> Result<(), Refusal> {
-        match self.take(path, What::Directory)? {
-            None | Some(What::Directory) => Ok(()),
-            Some(What::File(_)) => Err(Refusal::BelowFile(path.to_owned())),
-            Some(What::Link) => Err(Refusal::BehindLink(path.to_owned())),
+    /// The part whose file or link was first at a place.
+    pub fn owner(&self, path: &str) -> Option<usize> {
+        self.taken.get(&folded(path)).map(|claim| claim.part)
+    }
+
+    fn directory(&mut self, part: usize, path: &str) -> Result<(), Refusal> {
+        match self.take(part, path, What::Directory)? {
+            None | Some((What::Directory, _)) => Ok(()),
+            Some((What::File(_), _)) => Err(Refusal::BelowFile(path.to_owned())),
+            Some((What::Link, _)) => Err(Refusal::BehindLink(path.to_owned())),
         }
     }
 
-    /// Takes a free place, or says what is there.
-    fn take(&mut self, path: &str, what: What) -> Result<Option<What>, Refusal> {
+    /// Takes a free place, or says what is there, and whose.
+    fn take(&mut self, part: usize, path: &str, what: What) -> Result<Option<(What, usize)>, Refusal> {
         match self.taken.get(&folded(path)) {
             Some(there) if there.name != path => Err(Refusal::Lookalike(there.name.clone())),
-            Some(there) => Ok(Some(there.what)),
+            Some(there) => Ok(Some((there.what, there.part))),
             None => {
-                self.taken.insert(folded(path), Claim { name: path.to_owned(), what });
+                self.taken.insert(folded(path), Claim { name: path.to_owned(), what, part });
                 Ok(None)
             }
         }

@@ -1,8 +1,18 @@
 //! Archives are hostile: what is in one is judged before anything is written, and nothing is ever written outside the
 //! tree that is being made.
 
+pub mod copying;
+mod deb;
+pub mod folder;
+pub mod format;
 pub mod guard;
-pub mod target;
+mod makeself;
+pub mod merge;
+mod region;
+pub mod stream;
+pub mod tar;
+mod target;
+mod xz;
 pub mod zip;
 
 #[cfg(test)]

@@ -1,6 +1,5 @@
 //! The tree that archives are unpacked into: its directories are made once, its files only where nothing is.
 
-use super::guard::Kind;
 use crate::failure::{Exit, Failure};
 use std::collections::HashSet;
 use std::fs::{self, File, Permissions};
@@ -53,32 +52,46 @@ impl Target {
         }
     }
 
-    /// A new file, 0755 or 0644 whatever the umask is.
-    pub fn file(&self, path: &str, kind: &Kind) -> Result<File, Failure> {
-        let executable = matches!(kind, Kind::File { executable: true });
-        let mode = if executable { 0o755 } else { 0o644 };
+    /// Makes the directory that a path stands in, and returns the path in full.
+    pub fn prepare(&self, path: &str) -> Result<PathBuf, Failure> {
         if let Some((folder, _)) = path.rsplit_once('/') {
             self.directory(folder)?;
         }
-        let full = self.root.join(path);
-        let opened = File::options().write(true).create_new(true).mode(mode).open(&full);
-        let file = opened.map_err(|e| not_made(&full, &e))?;
-        file.set_permissions(Permissions::from_mode(mode)).map_err(|e| not_made(&full, &e))?;
-        Ok(file)
+        Ok(self.root.join(path))
     }
 
     /// A link. Only after all files: then none of them can have been written through it.
     pub fn link(&self, path: &str, to: &str) -> Result<(), Failure> {
-        if let Some((folder, _)) = path.rsplit_once('/') {
-            self.directory(folder)?;
-        }
-        let full = self.root.join(path);
+        let full = self.prepare(path)?;
         symlink(to, &full).map_err(|e| not_made(&full, &e))
     }
 
-    /// Where a path of the tree is.
-    pub fn full(&self, path: &str) -> PathBuf {
-        self.root.join(path)
+    /// Where the tree is.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+}
+
+/// A new file, 0755 or 0644 whatever the umask is.
+pub fn create(full: &Path, executable: bool) -> Result<File, Failure> {
+    let mode = if executable { 0o755 } else { 0o644 };
+    let opened = File::options().write(true).create_new(true).mode(mode).open(full);
+    let file = opened.map_err(|e| not_made(full, &e))?;
+    file.set_permissions(Permissions::from_mode(mode)).map_err(|e| not_made(full, &e))?;
+    Ok(file)
+}
+
+/// Another name for a file that is there, or a copy where the file system has no second names.
+pub fn second(first: &Path, full: &Path) -> Result<(), Failure> {
+    match fs::hard_link(first, full) {
+        Ok(()) => Ok(()),
+        Err(e) if e.kind() == io::ErrorKind::AlreadyExists => Err(not_made(full, &e)),
+        Err(_) => {
+            let failed = |e: &io::Error| not_made(full, e);
+            let mut from = File::open(first).map_err(|e| failed(&e))?;
+            let runs = from.metadata().map_err(|e| failed(&e))?.permissions().mode() & 0o111 != 0;
+            io::copy(&mut from, &mut create(full, runs)?).map(drop).map_err(|e| failed(&e))
+        }
     }
 }
 

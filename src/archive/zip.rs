@@ -2,22 +2,19 @@
 //! once, each with its own place in the file and buffers of a fixed size.
 
 use super::Error;
-use super::guard::{self, Kind, Refusal};
-use super::target::Target;
-use crate::failure::Failure;
+use super::copying::Copying;
+use super::guard::{self, Kind, Print, Refusal};
+use super::merge::{Contents, Merge, Spot};
 use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::io::{self, Read, Seek, SeekFrom};
 use std::os::unix::fs::FileExt;
+use std::path::Path;
 use std::sync::Arc;
 use zip::read::ZipFileEntry;
 use zip::{CompressionMethod, System, ZipArchive};
 
 /// How much of an archive is read to find out what is in it: 80,000 entries with long names.
 const DIRECTORY: u64 = 16 << 20;
-
-/// What comes out of an archive whose plan does not say it: so much for each byte, and some more for small ones.
-const RATIO: u64 = 100;
-const SPARE: u64 = 64 << 20;
 
 /// How much a window reads ahead.
 const AHEAD: usize = 128 << 10;
@@ -84,7 +81,7 @@ impl Zip {
         if packed > length {
             return Err(whole("its members overlap".to_owned()));
         }
-        let most = unpacked.unwrap_or_else(|| length.saturating_mul(RATIO).saturating_add(SPARE));
+        let most = unpacked.unwrap_or_else(|| guard::most(length));
         if size > most {
             return Err(whole(format!(
                 "it would unpack to {size} bytes, and {most} is the most that it can honestly hold"
@@ -98,26 +95,63 @@ impl Zip {
         &self.members
     }
 
+    /// Takes the places of all members in the tree, and makes the links known to it. Returns what is to be written: not
+    /// what another part has brought already.
+    pub fn claim(&self, part: usize, merge: &Merge) -> Result<Vec<(usize, Spot)>, Error> {
+        let mut ours = Vec::new();
+        for (index, m) in self.members.iter().enumerate() {
+            let print = Some(Print { size: m.size, checksum: m.crc });
+            let refuse = |why| self.refuse(m.name.as_bytes(), why);
+            match m.kind {
+                Kind::Directory => {
+                    merge.claim_directory(part, &m.path).map_err(refuse)?;
+                    ours.push((index, Spot::There));
+                }
+                Kind::File { .. } => {
+                    let claimed = merge.claim_file(part, &m.path, print).map_err(refuse)?;
+                    let spot = merge.spot(part, &m.path, claimed).map_err(Error::Disk)?;
+                    if spot != Spot::There {
+                        ours.push((index, spot));
+                    }
+                }
+                Kind::Link => {
+                    let to = self.link_target(m)?;
+                    merge.link(part, &m.path, to, print).map_err(refuse)?;
+                }
+            }
+        }
+        Ok(ours)
+    }
+
+    /// What it brings.
+    pub fn contents(&self) -> Contents {
+        let named = self.members.iter().filter(|m| m.kind != Kind::Directory);
+        Contents { files: named.map(|m| m.path.clone()).collect(), bytes: self.members.iter().map(|m| m.size).sum() }
+    }
+
     /// The failure that names an entry.
-    pub fn refuse(&self, entry: &[u8], why: Refusal) -> Error {
+    fn refuse(&self, entry: &[u8], why: Refusal) -> Error {
         Error::Entry { archive: self.name.clone(), entry: guard::printable(entry), why }
     }
 
-    /// Writes file members and directories, best in the order in which they lie in the archive. `seen` is told the
-    /// bytes written since it was last told, and says whether to go on.
+    /// Writes files to their spots and makes directories, best in the order in which they lie in the archive.
     pub fn unpack(
         &self,
-        members: &[usize],
-        target: &Target,
-        buffer: &mut [u8],
-        seen: &dyn Fn(u64) -> bool,
+        members: &[(usize, Spot)],
+        merge: &Merge,
+        copying: &mut Copying<'_>,
     ) -> Result<(), Error> {
         let mut window = self.window.clone();
-        for member in members.iter().filter_map(|index| self.members.get(*index)) {
-            if member.kind == Kind::Directory {
-                target.directory(&member.path).map_err(Error::Disk)?;
-            } else {
-                self.unpack_file(member, &mut window, target, buffer, seen)?;
+        for (index, spot) in members {
+            let Some(member) = self.members.get(*index) else { continue };
+            match member.kind {
+                Kind::Directory => merge.directory(&member.path).map_err(Error::Disk)?,
+                Kind::File { executable } => {
+                    if let Some((mut file, full)) = merge.create(spot, executable).map_err(Error::Disk)? {
+                        self.unpack_file(member, &mut window, &mut file, &full, copying)?;
+                    }
+                }
+                Kind::Link => {}
             }
         }
         Ok(())
@@ -127,34 +161,23 @@ impl Zip {
         &self,
         member: &Member,
         window: &mut Window,
-        target: &Target,
-        buffer: &mut [u8],
-        seen: &dyn Fn(u64) -> bool,
+        file: &mut File,
+        full: &Path,
+        copying: &mut Copying<'_>,
     ) -> Result<(), Error> {
-        let mut reader = self.reader(member, window)?;
-        let mut file = target.file(&member.path, &member.kind).map_err(Error::Disk)?;
-        let mut written = 0_u64;
-        loop {
-            let count = read_full(&mut reader, buffer).map_err(|e| self.broken(member, &e))?;
-            written += count as u64;
-            // The archive's own number is the limit, however much a bomb has to give.
-            if written > member.size || (count == 0 && written < member.size) {
-                return Err(self.refuse(member.name.as_bytes(), Refusal::Length(member.size)));
-            }
-            if count == 0 {
-                return Ok(());
-            }
-            let bytes = buffer.get(..count).unwrap_or_default();
-            file.write_all(bytes)
-                .map_err(|e| Error::Disk(Failure::io("write", &target.full(&member.path), &e)))?;
-            if !seen(count as u64) {
-                return Err(Error::Stopped);
-            }
+        // The archive's own number is the limit, however much a bomb has to give.
+        let mut limited = self.reader(member, window)?.take(member.size);
+        let count = copying.copy(&mut limited, file, full, &|e| self.broken(member, e))?;
+        // The checksum follows the last byte, and so would one too many.
+        let more = limited.into_inner().read(&mut [0]).map_err(|e| self.broken(member, &e))?;
+        if count < member.size || more > 0 {
+            return Err(self.refuse(member.name.as_bytes(), Refusal::Length(member.size)));
         }
+        Ok(())
     }
 
     /// The target of a link member, if it stays inside the tree.
-    pub fn link_target(&self, member: &Member) -> Result<String, Error> {
+    fn link_target(&self, member: &Member) -> Result<String, Error> {
         let mut window = self.window.clone();
         let mut target = Vec::new();
         let mut reader = self.reader(member, &mut window)?.take(guard::LINK_LENGTH + 1);
@@ -206,20 +229,6 @@ fn judge(
     guard::place(&path, &kind)?;
     let (size, packed, crc) = (entry.size(), entry.compressed_size(), entry.crc32());
     Ok(Some(Member { index, name, path, kind, size, packed, crc }))
-}
-
-/// Reads until the buffer is full or the end has come: fewer, larger writes.
-fn read_full(reader: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
-    let mut filled = 0;
-    while let Some(rest) = buffer.get_mut(filled..).filter(|rest| !rest.is_empty()) {
-        match reader.read(rest) {
-            Ok(0) => break,
-            Ok(count) => filled += count,
-            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
-            Err(e) => return Err(e),
-        }
-    }
-    Ok(filled)
 }
 
 fn lower(text: &str) -> String {

@@ -2,13 +2,14 @@
 //! the others still load. Whatever fails first stops everything.
 
 mod load;
+mod local;
+mod memory;
 mod queue;
 mod unpack;
 
 #[cfg(test)]
 mod tests;
 
-use crate::archive::target::Target;
 use crate::failure::{Exit, Failure};
 use crate::net::Client;
 use crate::source::plan::Part;
@@ -47,11 +48,11 @@ pub struct Unpacked {
 /// archives stay: until the toolkit has its place, whatever fails or is interrupted would have to load them again.
 pub fn run(job: &Job<'_>, client: &Client, talk: &Talk) -> Result<Vec<Unpacked>, Failure> {
     let loads = Arc::new(Loads::new(job)?);
-    let progress = Progress::new(talk, job.parts.len(), job.parts.iter().map(|p| p.size).sum());
+    let loaded = job.parts.iter().filter(|p| p.local.is_none());
+    let progress = Progress::new(talk, loaded.clone().count(), loaded.map(|p| p.size).sum());
     let queue = Arc::new(Queue::new(job.parts.len()));
     loads.start(client, &queue, &progress);
-    let target = Target::new(job.tree);
-    let unpackers = Unpackers::new(job, &target, &queue, &progress);
+    let unpackers = Unpackers::new(job, &queue, &progress);
     std::thread::scope(|scope| {
         for _ in 0..unpack::threads() {
             scope.spawn(|| unpackers.work());

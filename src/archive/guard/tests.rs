@@ -113,25 +113,41 @@ fn links_stay_inside() {
 #[test]
 fn a_place_is_taken_once() {
     let mut claims = Claims::default();
-    assert_eq!(claims.claim("include/cuda.h", &FILE, ONE), Ok(true));
-    assert_eq!(claims.claim("include/cuda.h", &FILE, ONE), Ok(false));
-    let other = Print { size: 1, checksum: 2 };
-    assert_eq!(claims.claim("include/cuda.h", &FILE, other), Err(Refusal::Twice));
-    assert_eq!(claims.claim("include", &Kind::Directory, ONE), Ok(true));
-    assert_eq!(claims.claim("include", &FILE, ONE), Err(Refusal::Twice));
-    assert_eq!(claims.claim("include", &Kind::Link, ONE), Err(Refusal::Twice));
-    let below = Refusal::BelowFile("include/cuda.h".into());
-    assert_eq!(claims.claim("include/cuda.h/x", &FILE, ONE), Err(below));
+    let file = |claims: &mut Claims, part, path, print| claims.claim(part, path, &FILE, print);
+    assert_eq!(file(&mut claims, 0, "include/cuda.h", Some(ONE)), Ok(Claimed::New));
+    assert_eq!(file(&mut claims, 0, "include/cuda.h", Some(ONE)), Ok(Claimed::Same));
+    assert_eq!(file(&mut claims, 1, "include/cuda.h", Some(ONE)), Ok(Claimed::Same));
+    let other = Some(Print { size: 1, checksum: 2 });
+    assert_eq!(file(&mut claims, 0, "include/cuda.h", other), Err(Refusal::Twice));
+    // Another part, or one that says nothing beforehand: it is to be compared.
+    assert_eq!(file(&mut claims, 1, "include/cuda.h", other), Ok(Claimed::Rival));
+    assert_eq!(file(&mut claims, 0, "include/cuda.h", None), Ok(Claimed::Rival));
+    assert_eq!(claims.claim(1, "include/cuda.h", &Kind::Link, None), Ok(Claimed::Rival));
+    assert_eq!(claims.owner("include/cuda.h"), Some(0));
+    assert_eq!(claims.claim(0, "include", &Kind::Directory, None), Ok(Claimed::New));
+    for part in [0, 1] {
+        for print in [None, Some(ONE)] {
+            assert_eq!(file(&mut claims, part, "include", print), Err(Refusal::Twice));
+            assert_eq!(claims.claim(part, "include", &Kind::Link, print), Err(Refusal::Twice));
+        }
+        let below = Refusal::BelowFile("include/cuda.h".into());
+        assert_eq!(file(&mut claims, part, "include/cuda.h/x", Some(ONE)), Err(below));
+    }
 }
 
 #[test]
 fn nothing_is_written_through_a_link() {
     let mut claims = Claims::default();
-    assert_eq!(claims.claim("lib64", &Kind::Link, ONE), Ok(true));
-    assert_eq!(claims.claim("lib64/x", &FILE, ONE), Err(Refusal::BehindLink("lib64".into())));
-    assert_eq!(claims.claim("lib64/a/b", &Kind::Directory, ONE), Err(Refusal::BehindLink("lib64".into())));
-    assert_eq!(claims.claim("lib64", &Kind::Link, ONE), Err(Refusal::Twice));
-    assert_eq!(claims.claim("lib64", &FILE, ONE), Err(Refusal::Twice));
+    assert_eq!(claims.claim(0, "lib64", &Kind::Link, Some(ONE)), Ok(Claimed::New));
+    for part in [0, 1] {
+        let behind = Err(Refusal::BehindLink("lib64".into()));
+        assert_eq!(claims.claim(part, "lib64/x", &FILE, Some(ONE)), behind);
+        assert_eq!(claims.claim(part, "lib64/a/b", &Kind::Directory, None), behind);
+        assert_eq!(claims.claim(part, "lib64", &Kind::Directory, None), behind);
+    }
+    assert_eq!(claims.claim(0, "lib64", &Kind::Link, Some(ONE)), Err(Refusal::Twice));
+    assert_eq!(claims.claim(0, "lib64", &FILE, Some(ONE)), Err(Refusal::Twice));
+    assert_eq!(claims.claim(1, "lib64", &FILE, Some(ONE)), Ok(Claimed::Rival));
 }
 
 #[test]
@@ -146,8 +162,10 @@ fn names_that_some_file_systems_take_for_the_same_are_refused() {
         ("\u{212b}", "\u{e5}"),
     ] {
         let mut claims = Claims::default();
-        assert_eq!(claims.claim(first, &FILE, ONE), Ok(true));
-        let refused = claims.claim(second, &FILE, ONE);
-        assert!(matches!(refused, Err(Refusal::Lookalike(_))), "{first} and {second}: {refused:?}");
+        assert_eq!(claims.claim(0, first, &FILE, Some(ONE)), Ok(Claimed::New));
+        for part in [0, 1] {
+            let refused = claims.claim(part, second, &FILE, Some(ONE));
+            assert!(matches!(refused, Err(Refusal::Lookalike(_))), "{first} and {second}: {refused:?}");
+        }
     }
 }

@@ -2,7 +2,7 @@
 //! timeout, having touched nothing but part-files.
 
 use super::queue::Queue;
-use super::{Job, plain_name};
+use super::{Job, local, plain_name};
 use crate::disk::lock::Lock;
 use crate::failure::Failure;
 use crate::net::{Client, Error, Wanted};
@@ -24,6 +24,8 @@ const STEP: Duration = Duration::from_millis(50);
 #[derive(Debug)]
 pub struct Loads {
     loads: Vec<Load>,
+    /// What need not be loaded.
+    local: Vec<(usize, Part)>,
     /// Those that no stream has taken.
     left: Mutex<Range<usize>>,
 }
@@ -42,8 +44,12 @@ impl Loads {
     /// The files of a job.
     pub fn new(job: &Job<'_>) -> Result<Self, Failure> {
         std::fs::create_dir_all(job.downloads).map_err(|e| Failure::io("create", job.downloads, &e))?;
-        let mut loads = Vec::new();
+        let (mut loads, mut local) = (Vec::new(), Vec::new());
         for (part, p) in job.parts.iter().enumerate() {
+            if p.local.is_some() {
+                local.push((part, p.clone()));
+                continue;
+            }
             let wanted = Wanted {
                 url: p.url.clone(),
                 size: Some(p.size).filter(|size| *size > 0),
@@ -54,13 +60,17 @@ impl Loads {
         }
         loads.sort_by_key(|load| std::cmp::Reverse(load.size));
         let left = Mutex::new(0..loads.len());
-        Ok(Self { loads, left })
+        Ok(Self { loads, local, left })
     }
 
     /// Starts the threads: two at once, the others one after another while the unpackers have nothing to do. Where the
     /// network is faster than they are, more streams would only make the largest file arrive last, and its unpacking
     /// would be left for the end.
     pub fn start(self: &Arc<Self>, client: &Client, queue: &Arc<Queue>, progress: &Progress) {
+        if !self.local.is_empty() {
+            let (loads, queue) = (Arc::clone(self), Arc::clone(queue));
+            std::thread::spawn(move || loads.look(&queue));
+        }
         for stream in 0..client.streams().min(self.loads.len()) {
             let (loads, client) = (Arc::clone(self), client.clone());
             let (queue, progress) = (Arc::clone(queue), progress.clone());
@@ -73,6 +83,18 @@ impl Loads {
                 }
                 loads.work(stream, &client, &queue, &progress);
             });
+        }
+    }
+
+    /// Opens what lies on this machine.
+    fn look(&self, queue: &Queue) {
+        for (part, plan) in &self.local {
+            let Some(path) = &plan.local else { continue };
+            match local::open(plan, path, queue) {
+                Ok(Some(file)) => queue.arrived(*part, file),
+                Ok(None) => return,
+                Err(failure) => return queue.fail(failure),
+            }
         }
     }
 
@@ -141,6 +163,9 @@ fn lock(path: &Path) -> PathBuf {
 pub fn forget(parts: &[Part], downloads: &Path) {
     let remove = |part: &Part| {
         let Ok(name) = plain_name(part) else { return };
+        if part.local.is_some() {
+            return;
+        }
         let path = downloads.join(name);
         if let Some(_unused) = Lock::try_acquire(&lock(&path)) {
             // An archive too many is no failure of an install.

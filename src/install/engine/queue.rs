@@ -1,9 +1,12 @@
 //! What is to be unpacked next, and whether anything failed: the one thing that all threads share.
 
+use crate::archive::merge::Spot;
+use crate::archive::stream::Stream;
 use crate::archive::zip::Zip;
 use crate::failure::Failure;
 use std::collections::BinaryHeap;
 use std::fs::File;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
@@ -20,12 +23,31 @@ pub enum Work {
     Members {
         /// The archive.
         archive: Arc<Zip>,
-        /// Which.
-        members: Vec<usize>,
+        /// Which, and where each goes.
+        members: Vec<(usize, Spot)>,
         /// Their bytes, unpacked.
         bytes: u64,
     },
+    /// An archive that can only be read from front to back.
+    Stream {
+        /// The place of its part in the job.
+        part: usize,
+        /// Its bytes.
+        stream: Box<Stream>,
+        /// Its length on disk.
+        length: u64,
+    },
+    /// A directory on this machine.
+    Folder {
+        /// The place of its part in the job.
+        part: usize,
+        /// Where it is.
+        root: PathBuf,
+    },
 }
+
+/// What unpacking a byte of a stream takes, beside unpacking to a byte of a zip archive.
+const SLOW: u64 = 8;
 
 impl Work {
     /// Archives first, since they bring work; then the largest, so that none is left for the end.
@@ -33,6 +55,8 @@ impl Work {
         match self {
             Self::Open { .. } => u64::MAX,
             Self::Members { bytes, .. } => *bytes,
+            Self::Stream { length, .. } => length.saturating_mul(SLOW),
+            Self::Folder { .. } => u64::MAX - 1,
         }
     }
 }

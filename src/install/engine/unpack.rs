@@ -1,14 +1,21 @@
 //! The unpacking threads: archives are judged as they arrive and split into pieces that can be unpacked side by side.
 
+use super::memory::{MEMORY, Memory};
 use super::queue::{Queue, Work};
 use super::{Job, Unpacked};
 use crate::archive::Error;
-use crate::archive::guard::{Claims, Kind, Print};
-use crate::archive::target::Target;
+use crate::archive::copying::Copying;
+use crate::archive::folder::Folder;
+use crate::archive::format::Format;
+use crate::archive::merge::{Contents, Lost, Merge, Spot};
+use crate::archive::stream::Stream;
+use crate::archive::tar::Tar;
 use crate::archive::zip::{Member, Zip};
-use crate::failure::Failure;
+use crate::failure::{Failure, plain_io};
 use crate::ui::progress::Progress;
+use std::collections::BTreeMap;
 use std::fs::File;
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// What one thread writes at once; with the archive reader's own buffers all that a thread needs.
@@ -20,15 +27,17 @@ const PIECE: u64 = 4 << 20;
 /// More threads than this bring nothing, and each needs memory.
 const THREADS: usize = 64;
 
+/// Blocks of one stream that are unpacked at once.
+const BLOCKS: usize = 8;
+
 /// What the unpacking threads share.
 pub struct Unpackers<'a> {
     job: &'a Job<'a>,
-    target: &'a Target,
+    merge: Merge,
+    memory: Memory,
     queue: &'a Queue,
     progress: &'a Progress,
-    claims: Mutex<Claims>,
-    done: Mutex<Vec<Unpacked>>,
-    links: Mutex<Vec<(String, String)>>,
+    done: Mutex<BTreeMap<usize, Contents>>,
 }
 
 /// As many as there are cores: unpacking is what takes the time.
@@ -38,18 +47,25 @@ pub fn threads() -> usize {
 
 impl<'a> Unpackers<'a> {
     /// For a job whose archives are being loaded.
-    pub fn new(job: &'a Job<'a>, target: &'a Target, queue: &'a Queue, progress: &'a Progress) -> Self {
-        let (claims, done, links) = Default::default();
-        Self { job, target, queue, progress, claims, done, links }
+    pub fn new(job: &'a Job<'a>, queue: &'a Queue, progress: &'a Progress) -> Self {
+        let merge = Merge::new(job.tree);
+        Self { job, merge, memory: Memory::new(), queue, progress, done: Mutex::default() }
     }
 
     /// Works until there is nothing left to do, or until something failed.
     pub fn work(&self) {
         let mut buffer = vec![0; BUFFER];
+        let seen = |bytes| {
+            self.progress.unpacked(bytes);
+            !self.queue.stopped()
+        };
+        let mut copying = Copying { buffer: &mut buffer, seen: &seen };
         while let Some(work) = self.queue.next() {
             let done = match work {
                 Work::Open { part, file } => self.open(part, file),
-                Work::Members { archive, members, .. } => self.unpack(&archive, &members, &mut buffer),
+                Work::Members { archive, members, .. } => archive.unpack(&members, &self.merge, &mut copying),
+                Work::Stream { part, stream, .. } => self.stream(part, *stream, &mut copying),
+                Work::Folder { part, root } => self.folder(part, &root, &mut copying),
             };
             if let Err(error) = done {
                 self.queue.fail(error.into_failure());
@@ -57,34 +73,48 @@ impl<'a> Unpackers<'a> {
         }
     }
 
-    /// Makes the links, after every file, and says what came out.
+    /// Settles what came twice, makes the links, and says what came out.
     pub fn finish(self) -> Result<Vec<Unpacked>, Failure> {
-        let links = self.links.into_inner().unwrap_or_else(PoisonError::into_inner);
-        for (path, to) in &links {
-            self.target.link(path, to)?;
-        }
+        let lost = self.merge.finish()?;
         let mut done = self.done.into_inner().unwrap_or_else(PoisonError::into_inner);
-        done.sort_by_key(|unpacked| unpacked.part);
-        Ok(done)
+        for loss in &lost {
+            if let Some(contents) = done.get_mut(&loss.part).filter(|_| loss.part != loss.to) {
+                contents.files.remove(&loss.path);
+            }
+        }
+        let name = |part: usize| self.job.parts.get(part).map_or("", |p| p.name.as_str());
+        for line in preferred(&lost, &name) {
+            self.progress.say(&line);
+        }
+        let unpacked = |(part, contents): (usize, Contents)| Unpacked {
+            part,
+            files: contents.files.into_iter().collect(),
+            bytes: contents.bytes,
+        };
+        Ok(done.into_iter().map(unpacked).collect())
     }
 
     fn open(&self, part: usize, file: File) -> Result<(), Error> {
         let Some(plan) = self.job.parts.get(part) else { return Ok(()) };
-        let zip = Zip::open(file, &plan.file, plan.unpacked, &|name| plan.placement.place(name))?;
-        let ours = self.claim(&zip)?;
-        let mut links = Vec::new();
-        for member in zip.members().iter().filter(|m| m.kind == Kind::Link) {
-            links.push((member.path.clone(), zip.link_target(member)?));
+        let whole = |why: String| Error::Archive { archive: plan.file.clone(), why };
+        let found = file.metadata().map_err(|e| whole(plain_io(&e)))?;
+        if let Some(root) = plan.local.clone().filter(|_| found.is_dir()) {
+            self.queue.opened(vec![Work::Folder { part, root }]);
+            return Ok(());
         }
-        self.links.lock().unwrap_or_else(PoisonError::into_inner).extend(links);
-        let named = |m: &&Member| m.kind != Kind::Directory;
-        let mut files: Vec<_> = zip.members().iter().filter(named).map(|m| m.path.clone()).collect();
-        files.sort();
-        let bytes = zip.members().iter().map(|m| m.size).sum();
-        self.progress
-            .to_unpack(ours.iter().filter_map(|index| zip.members().get(*index)).map(|m| m.size).sum());
-        self.done.lock().unwrap_or_else(PoisonError::into_inner).push(Unpacked { part, files, bytes });
-        let pieces = pieces(zip.members(), &ours);
+        let format = Format::of(&plan.file)
+            .ok_or_else(|| whole("it is no kind of archive that cudaup knows".to_owned()))?;
+        if format != Format::Zip {
+            let stream = Stream::open(file, format, threads().min(BLOCKS), MEMORY).map_err(whole)?;
+            let stream = Work::Stream { part, stream: Box::new(stream), length: found.len() };
+            self.queue.opened(vec![stream]);
+            return Ok(());
+        }
+        let zip = Zip::open(file, &plan.file, plan.unpacked, &|name| plan.placement.place(name))?;
+        let ours = zip.claim(part, &self.merge)?;
+        self.progress.to_unpack(ours.iter().filter_map(|(at, _)| zip.members().get(*at)).map(|m| m.size).sum());
+        self.done(part, zip.contents());
+        let pieces = pieces(zip.members(), ours);
         let archive = Arc::new(zip);
         let work = pieces
             .into_iter()
@@ -94,42 +124,60 @@ impl<'a> Unpackers<'a> {
         Ok(())
     }
 
-    /// Takes the places of all members in the tree. Returns those to be written: not links, which come last, and not
-    /// what another part has brought already.
-    fn claim(&self, zip: &Zip) -> Result<Vec<usize>, Error> {
-        let mut claims = self.claims.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut ours = Vec::new();
-        for (index, m) in zip.members().iter().enumerate() {
-            let print = Print { size: m.size, checksum: m.crc };
-            let new = claims.claim(&m.path, &m.kind, print);
-            if new.map_err(|why| zip.refuse(m.name.as_bytes(), why))? && m.kind != Kind::Link {
-                ours.push(index);
-            }
-        }
-        Ok(ours)
+    fn stream(&self, part: usize, stream: Stream, copying: &mut Copying<'_>) -> Result<(), Error> {
+        let Some(plan) = self.job.parts.get(part) else { return Ok(()) };
+        let _grant = self.memory.take(stream.memory());
+        self.progress.to_unpack(plan.on_disk());
+        let place = |name: &str| plan.placement.place(name);
+        let tar = Tar::new(stream, &plan.file, plan.unpacked, &place);
+        self.done(part, tar.unpack(part, &self.merge, copying)?);
+        Ok(())
     }
 
-    fn unpack(&self, archive: &Zip, members: &[usize], buffer: &mut [u8]) -> Result<(), Error> {
-        let seen = |bytes| {
-            self.progress.unpacked(bytes);
-            !self.queue.stopped()
-        };
-        archive.unpack(members, self.target, buffer, &seen)
+    fn folder(&self, part: usize, root: &Path, copying: &mut Copying<'_>) -> Result<(), Error> {
+        let Some(plan) = self.job.parts.get(part) else { return Ok(()) };
+        self.progress.to_unpack(plan.on_disk());
+        let folder = Folder { root, place: &|name| plan.placement.place(name) };
+        self.done(part, folder.copy(part, &self.merge, copying)?);
+        Ok(())
+    }
+
+    fn done(&self, part: usize, contents: Contents) {
+        self.done.lock().unwrap_or_else(PoisonError::into_inner).insert(part, contents);
     }
 }
 
+/// A line for each two parts that brought the same place with different contents.
+fn preferred<'n>(lost: &[Lost], name: &dyn Fn(usize) -> &'n str) -> Vec<String> {
+    let mut pairs: BTreeMap<(usize, usize), Vec<&str>> = BTreeMap::new();
+    for loss in lost {
+        pairs.entry((loss.to, loss.part)).or_default().push(&loss.path);
+    }
+    let line = |((to, part), paths): ((usize, usize), Vec<&str>)| {
+        let first = paths.first().copied().unwrap_or_default();
+        let (to, part) = (name(to), name(part));
+        match paths.len() {
+            1 => format!("{first} is in {to} and in {part}, and differs: that of {to} is taken"),
+            more => format!(
+                "{more} files are in {to} and in {part}, and differ: those of {to} are taken, such as {first}"
+            ),
+        }
+    };
+    pairs.into_iter().map(line).collect()
+}
+
 /// Splits members into pieces, each with its bytes.
-fn pieces(members: &[Member], which: &[usize]) -> Vec<(Vec<usize>, u64)> {
+fn pieces(members: &[Member], which: Vec<(usize, Spot)>) -> Vec<(Vec<(usize, Spot)>, u64)> {
     let mut pieces = Vec::new();
     let (mut group, mut bytes) = (Vec::new(), 0);
-    for index in which {
+    for (index, spot) in which {
         // A file costs something even if it is empty.
-        let size = members.get(*index).map_or(0, |m| m.size) + (16 << 10);
+        let size = members.get(index).map_or(0, |m| m.size) + (16 << 10);
         if size >= PIECE {
-            pieces.push((vec![*index], size));
+            pieces.push((vec![(index, spot)], size));
             continue;
         }
-        group.push(*index);
+        group.push((index, spot));
         bytes += size;
         if bytes >= PIECE {
             pieces.push((std::mem::take(&mut group), std::mem::take(&mut bytes)));
