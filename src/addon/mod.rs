@@ -75,7 +75,7 @@ const ORIGINS: [Origin; 5] = [
             "NVSHMEM_VENDOR_MINOR_VERSION",
             "NVSHMEM_VENDOR_PATCH_VERSION",
         ],
-        swells: (30, 40),
+        swells: (20, 40),
     },
 ];
 

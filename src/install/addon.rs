@@ -154,13 +154,15 @@ fn announcement(plan: &AddonPlan, room: &Room, facts: &Facts) -> Vec<String> {
     };
     let from = match &plan.part.local {
         Some(path) => path.display().to_string(),
+        None if plan.part.sha256.is_empty() => plan.part.public_url(),
         None => plan.source.to_owned(),
     };
+    let disk =
+        if need.unpacked > 0 { format!(", about {} on disk", size(need.unpacked)) } else { String::new() };
     let mut lines = vec![format!(
-        "{} for CUDA {}, from {from}: {load}, about {} on disk ({} free)",
+        "{} for CUDA {}, from {from}: {load}{disk} ({} free)",
         need.what,
         plan.cuda,
-        size(need.unpacked),
         size(free)
     )];
     if !plan.passed.is_empty() {
@@ -184,7 +186,7 @@ fn apply(site: &Site<'_>, plan: &AddonPlan, reach: &Reach) -> Result<(Addon, Opt
     let build = Build { name: &staged, target: &root, parts, platform: plan.platform };
     let receipt = stage::run(site, &build, reach, |tree, unpacked| {
         let made = mend::addon::mend(tree, name, plan.library.header, &plan.part.file)?;
-        check_version(plan, tree)?;
+        check_version(plan, tree, site)?;
         let mut receipt = receipt(plan, unpacked, made);
         receipt.bytes = tree::size(tree)?;
         receipt.write(tree)?;
@@ -194,19 +196,21 @@ fn apply(site: &Site<'_>, plan: &AddonPlan, reach: &Reach) -> Result<(Addon, Opt
     Ok((addon, receipt))
 }
 
-/// The header's version has to be the one that the name of the archive, or whoever gave it, says.
-fn check_version(plan: &AddonPlan, tree: &Path) -> Result<(), Failure> {
+/// The header's version has to be the one that the archive's name, or whoever gave it, says. Where a source names the
+/// archive's hash, it is what the source means, whatever its header says.
+fn check_version(plan: &AddonPlan, tree: &Path, site: &Site<'_>) -> Result<(), Failure> {
     let Some(origin) = origin(plan.library) else { return Ok(()) };
     let Some(stated) = header::version(&tree.join("include"), origin) else { return Ok(()) };
     if stated.accepts(&plan.version) || plan.version.accepts(&stated) {
         return Ok(());
     }
     let (file, version) = (&plan.part.file, &plan.version);
-    Err(Failure::new(Exit::BadBytes, format!("{file} should be {version}, and its header says {stated}"))
-        .hint(format!(
-            "cudaup add {}@{stated} --cuda {} --from FILE   (under a right name)",
-            origin.name, plan.cuda
-        )))
+    let differs = format!("{file} is taken for {version}, and its header says {stated}");
+    if plan.part.sha256.is_empty() {
+        return Err(Failure::new(Exit::BadBytes, format!("{differs}; it is not installed")));
+    }
+    site.talk.say(&format!("note: {differs}"));
+    Ok(())
 }
 
 fn receipt(plan: &AddonPlan, unpacked: &[Unpacked], made: Vec<String>) -> Receipt {

@@ -4,11 +4,18 @@
 use super::{Work, libraries, modes};
 use crate::failure::{Exit, Failure};
 use std::collections::BTreeSet;
+use std::fs;
 use std::path::Path;
 
 /// Mends a tree and gives the paths of what it made. A tree without the library's `header`, or without a library, is none.
 pub fn mend(tree: &Path, name: &str, header: &str, file: &str) -> Result<Vec<String>, Failure> {
     let mut work = Work { tree, made: BTreeSet::new() };
+    for place in ["", "lib"] {
+        for name in work.names(place)? {
+            // What the archive called otherwise leaves its directory behind. One with something in it stays.
+            let _ = fs::remove_dir(tree.join(place).join(name));
+        }
+    }
     let names = work.names("lib")?;
     let no = |what: String| Failure::new(Exit::BadBytes, format!("{file} is no {name}: {what} is not in it"));
     if !work.is_there(&format!("include/{header}")) {
@@ -43,7 +50,6 @@ fn from_its_own_place(text: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::fs;
     use std::os::unix::fs::symlink;
 
     fn tree(files: &[(&str, &str)]) -> tempfile::TempDir {
@@ -60,6 +66,8 @@ mod tests {
     fn links_are_made_where_they_lack_and_kept_where_they_are() {
         let at =
             tree(&[("include/cudnn.h", ""), ("lib/libcudnn.so.8.9.7", "x"), ("lib/libcudnn_ops.so.9", "")]);
+        fs::create_dir_all(at.path().join("lib64")).unwrap();
+        fs::create_dir_all(at.path().join("lib/12")).unwrap();
         symlink("libcudnn.so.8.9.7", at.path().join("lib/libcudnn.so.8")).unwrap();
         symlink("libcudnn.so.8", at.path().join("lib/libcudnn.so")).unwrap();
         let made = mend(at.path(), "cudnn", "cudnn.h", "x.tar.xz").unwrap();
@@ -68,6 +76,7 @@ mod tests {
         assert_eq!(link("lib/libcudnn.so"), Path::new("libcudnn.so.8"));
         assert_eq!(link("lib/libcudnn_ops.so"), Path::new("libcudnn_ops.so.9"));
         assert_eq!(fs::read_to_string(at.path().join("lib64/libcudnn.so")).unwrap(), "x");
+        assert!(!at.path().join("lib/12").exists());
         assert!(mend(at.path(), "cudnn", "cudnn.h", "x").unwrap().is_empty(), "a second time makes nothing");
     }
 

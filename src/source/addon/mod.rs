@@ -100,7 +100,8 @@ pub fn plan(wanted: &Wanted<'_>, name: &str) -> Result<AddonPlan, Failure> {
     let mut tries: Vec<String> = misses.into_iter().flat_map(|(_, miss)| miss.failure.tries).collect();
     tries.dedup();
     let failure = tries.into_iter().take(3).fold(failure, Failure::hint);
-    Err(failure.hint(format!("a copy from another machine: cudaup add {} --from FILE", wanted.library.name)))
+    let copy = format!("cudaup add {} --from FILE   (a copy from another machine)", wanted.library.name);
+    Err(failure.hint(copy))
 }
 
 fn said((name, miss): &(&str, Miss)) -> String {
@@ -121,7 +122,7 @@ fn absent(wanted: &Wanted<'_>, source: &str, newest: Option<&Number>) -> Miss {
                 Exit::NoVersion,
                 format!("{source} has no {}; its newest for CUDA {cuda} is {newest}", wanted.shown()),
             )
-            .hint(format!("cudaup add {name}@{}", newest.first(2))),
+            .hint(format!("cudaup add {name}@{} --cuda {cuda}", newest.first(2))),
         ),
     }
 }

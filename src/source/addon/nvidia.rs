@@ -1,9 +1,11 @@
 //! NVIDIA's redistributable archives of its libraries: a tree for each product, a manifest for each release.
 
-use super::{AddonPlan, Wanted, absent, archive_placement, unasked};
+use super::{AddonPlan, Wanted, absent, archive_placement};
+use crate::compat::addons;
 use crate::failure::{Exit, Failure};
 use crate::net::Error;
 use crate::source::nvidia::manifest::{Archive, LIMIT, Manifest, address};
+use crate::source::nvidia::unreached;
 use crate::source::plan::Part;
 use crate::source::query::Miss;
 use cudaup_core::addon::Number;
@@ -11,65 +13,99 @@ use cudaup_core::addon::Number;
 /// The source's name.
 pub const NAME: &str = "nvidia";
 
-/// An index page of more bytes than this is none.
-const PAGE: u64 = 4 << 20;
+/// A list of releases of more bytes than this is none.
+const LIST: u64 = 4 << 20;
 
 /// The newest release that has an archive for the CUDA major and the machine. What the index page lists and the server
 /// does not have (mirrors lag) is passed over and said.
 pub fn plan(wanted: &Wanted<'_>) -> Result<AddonPlan, Miss> {
     let tree = format!("{}/compute/{}/redist", wanted.reach.dist.url, wanted.origin.tree);
-    let failed = |error: Error| unasked(error.into_failure());
-    let page = match wanted.reach.client.get(&format!("{tree}/"), None, PAGE) {
+    let failed = |error: Error| unreached(&wanted.reach.dist, error);
+    let page = match wanted.reach.client.get(&format!("{tree}/"), None, LIST) {
         Ok(page) => page,
-        Err(Error::Status { code: 404 | 410, .. }) => return Err(absent(wanted, NAME, None)),
+        Err(Error::Status { code: 403 | 404 | 410, .. }) => return Err(absent(wanted, NAME, None)),
         Err(error) => return Err(failed(error)),
     };
     let mut labels = labels(&String::from_utf8_lossy(&page.body));
     if labels.is_empty() {
-        let shown = crate::net::shown(&tree);
-        let why = format!("{shown}/ answered, but with no list of releases (a login page of this network?)");
-        return Err(unasked(Failure::new(Exit::Network, why)));
+        return Err(failed(Error::Html { url: crate::net::shown(&format!("{tree}/")) }));
     }
-    labels.retain(|label| label.may_be(wanted));
-    let (mut notes, mut newest) = (Vec::new(), None);
-    for label in &labels {
+    labels.retain(|label| label.cuda.is_none_or(|cuda| cuda == wanted.cuda));
+    let mut notes = Vec::new();
+    for label in first_likely(labels.iter().filter(|label| label.may_be(wanted)), wanted) {
+        let Some(found) = Found::load(&tree, label, wanted)? else {
+            notes.push(format!("{} is listed, but the server does not have it yet", label.text));
+            continue;
+        };
+        let Some((version, archive)) = found.archive(wanted) else { continue };
+        if wanted.accepts(&version) {
+            return plan_of(wanted, version, archive, &found, notes);
+        }
+    }
+    // What there is instead is worth some more questions.
+    for label in first_likely(labels.iter(), wanted) {
+        let found = Found::load(&tree, label, wanted)?;
+        if let Some((version, _)) = found.as_ref().and_then(|found| found.archive(wanted)) {
+            return Err(absent(wanted, NAME, Some(&version)));
+        }
+    }
+    Err(absent(wanted, NAME, None))
+}
+
+/// The same releases, those first in which the CUDA major is known to be: each that is not asked for is a question less.
+fn first_likely<'l>(labels: impl Iterator<Item = &'l Label>, wanted: &Wanted<'_>) -> Vec<&'l Label> {
+    let last = addons::last(wanted.library.name, wanted.cuda);
+    let (likely, others): (Vec<&Label>, Vec<&Label>) =
+        labels.partition(|label| last.as_ref().is_none_or(|last| label.version.first(3) <= *last));
+    [likely, others].concat()
+}
+
+/// A manifest, and where it came from.
+struct Found {
+    manifest: Manifest,
+    asked: String,
+    answered: String,
+}
+
+impl Found {
+    /// The manifest of a release; `None` where the server does not have it.
+    fn load(tree: &str, label: &Label, wanted: &Wanted<'_>) -> Result<Option<Self>, Miss> {
         let asked = format!("{tree}/redistrib_{}.json", label.text);
         let document = match wanted.reach.client.get(&asked, None, LIMIT) {
             Ok(document) => document,
-            Err(Error::Status { code: 404 | 410, .. }) => {
-                notes.push(format!("{} is listed, but the server does not have it yet", label.text));
-                continue;
-            }
-            Err(error) => return Err(failed(error)),
+            Err(Error::Status { code: 404 | 410, .. }) => return Ok(None),
+            Err(error) => return Err(unreached(&wanted.reach.dist, error)),
         };
-        let bad = |why: String| {
-            let shown = crate::net::shown(&asked);
-            unasked(Failure::new(Exit::BadBytes, format!("{shown} cannot be used: {why}")))
-        };
-        let text = String::from_utf8(document.body).map_err(|_| bad("it is not text".into()))?;
-        let Ok(manifest) = Manifest::read(&text) else {
-            return Err(bad("it is no manifest of archives".into()));
-        };
-        let Some((version, archive)) = archive(&manifest, wanted) else { continue };
-        if !wanted.accepts(&version) {
-            newest = newest.max(Some(version));
-            continue;
+        match Manifest::read(&String::from_utf8_lossy(&document.body)) {
+            Ok(manifest) => Ok(Some(Self { manifest, asked, answered: document.url })),
+            Err(_) => Err(unusable(&asked, "it is no manifest of archives")),
         }
-        let (url, file) = address(&asked, &document.url, &archive.relative_path).map_err(bad)?;
-        return Ok(plan_of(wanted, version, archive, url, file, notes));
     }
-    Err(absent(wanted, NAME, newest.as_ref()))
+
+    /// The archive for the machine and the CUDA major, with the version of its component.
+    fn archive(&self, wanted: &Wanted<'_>) -> Option<(Number, &Archive)> {
+        let component = self.manifest.component(wanted.origin.component)?;
+        let archives = component.platform(wanted.platform.name())?;
+        let archive = archives.of(Some(&format!("cuda{}", wanted.cuda)))?;
+        Some((Number::parse(&component.version)?, archive))
+    }
+}
+
+fn unusable(asked: &str, why: &str) -> Miss {
+    let message = format!("could not use {}: {why}", crate::net::shown(asked));
+    Miss::new("its manifest cannot be used", Failure::new(Exit::BadBytes, message))
 }
 
 fn plan_of(
     wanted: &Wanted<'_>,
     version: Number,
     archive: &Archive,
-    url: String,
-    file: String,
+    found: &Found,
     notes: Vec<String>,
-) -> AddonPlan {
-    AddonPlan {
+) -> Result<AddonPlan, Miss> {
+    let (url, file) = address(&found.asked, &found.answered, &archive.relative_path)
+        .map_err(|why| unusable(&found.asked, &why))?;
+    Ok(AddonPlan {
         library: wanted.library,
         cuda: wanted.cuda,
         platform: wanted.platform,
@@ -88,14 +124,7 @@ fn plan_of(
         version,
         notes,
         passed: Vec::new(),
-    }
-}
-
-/// The archive that a manifest has for the machine and the CUDA major, with the version of its component.
-fn archive<'m>(manifest: &'m Manifest, wanted: &Wanted<'_>) -> Option<(Number, &'m Archive)> {
-    let component = manifest.component(wanted.origin.component)?;
-    let archive = component.platform(wanted.platform.name())?.of(Some(&format!("cuda{}", wanted.cuda)))?;
-    Some((Number::parse(&component.version)?, archive))
+    })
 }
 
 /// A release as the index page lists it: `9.14.0`, `8.9.7.29`, `2.32.3-cuda13.4`.
