@@ -85,6 +85,7 @@ impl Args {
             here,
             source: names().find(|name| *name == self.source).unwrap_or(AUTO),
             from: self.from.clone(),
+            platform: None,
             upgrade: self.upgrade,
             dry_run: self.dry_run,
         };

@@ -7,6 +7,8 @@ use crate::install::addon::{AddonAnswer, AddonOrder};
 use crate::install::decide::Order;
 use crate::install::{Answer, Installed};
 use crate::source::addon::names as addon_sources;
+use crate::source::never;
+use crate::source::plan::Platform;
 use crate::source::profile::{Profile, Wish};
 use crate::source::select;
 use crate::ui::view::{Style, View, size, table};
@@ -40,8 +42,11 @@ pub struct Args {
     #[arg(long)]
     upgrade: bool,
     /// Where from
-    #[arg(long, value_parser = PossibleValuesParser::new(sources()), default_value = select::AUTO)]
+    #[arg(long, value_parser = PossibleValuesParser::new(select::names()), default_value = select::AUTO)]
     source: String,
+    /// For another machine than this one: linux-x86_64, linux-sbsa (Arm servers), linux-aarch64 (Jetson)
+    #[arg(long, value_parser = PossibleValuesParser::new(Platform::ALL.map(Platform::name)))]
+    platform: Option<String>,
     /// Do not try whether it compiles and links a program
     #[arg(long)]
     no_verify: bool,
@@ -108,6 +113,7 @@ impl Args {
                 here: None,
                 source: addon_sources().find(|name| *name == self.source).unwrap_or(select::AUTO),
                 from: None,
+                platform: self.platform.as_deref().and_then(Platform::parse),
                 upgrade: self.upgrade,
                 dry_run: self.dry_run,
             };
@@ -185,7 +191,8 @@ impl Args {
             upgrade: self.upgrade,
             verify: !self.no_verify,
             dry_run: self.dry_run,
-            source: sources().find(|name| *name == self.source).unwrap_or(select::AUTO),
+            platform: self.platform.as_deref().and_then(Platform::parse),
+            source: select::names().find(|name| *name == self.source).unwrap_or(select::AUTO),
         })
     }
 }
@@ -197,11 +204,6 @@ fn major(answer: &Answer) -> Option<u32> {
         Answer::Planned(plan, _) => Some(plan.version.major),
         Answer::Installed(installed) => Version::parse(&installed.receipt.version).map(|v| v.major),
     }
-}
-
-/// What `--source` takes.
-fn sources() -> impl Iterator<Item = &'static str> {
-    std::iter::once(select::AUTO).chain(select::SOURCES.iter().map(|s| s.name))
 }
 
 /// The version that a request wants from a source; `None`: its newest.
@@ -230,7 +232,11 @@ fn unknown_component(name: &str) -> Failure {
             .hint(format!("cudaup install VERSION --with {lower}"))
             .hint(format!("cudaup add {lower}   (for the toolkit that applies here)"));
     }
-    let what = format!("`{name}` is no component of a toolkit");
+    let what = if never::denied(&lower, "") {
+        format!("{name} belongs to the machine and not to a toolkit: cudaup never installs it")
+    } else {
+        format!("`{name}` is no component of a toolkit")
+    };
     Failure::new(Exit::Usage, what).hint("cudaup install VERSION --components nvcc,cudart,cublas")
 }
 

@@ -1,10 +1,10 @@
-//! `cudaup list`: the toolkits at hand.
+//! `cudaup list`: the toolkits at hand, or the releases to be had.
+
+mod remote;
 
 use crate::addon;
 use crate::command::{Context, Outcome};
-use crate::failure::{Exit, Failure};
-use crate::source::pypi;
-use crate::source::reach::reach;
+use crate::failure::Failure;
 use crate::toolkit::receipt::Receipt;
 use crate::ui::view::{Style, View, size, table};
 use clap::Args as Arguments;
@@ -24,6 +24,9 @@ pub struct Args {
     /// List the releases that can be installed instead
     #[arg(long)]
     remote: bool,
+    /// Ask the sources anew; otherwise what they said within a day is shown
+    #[arg(long, requires = "remote")]
+    refresh: bool,
     /// Only these releases: 13, 13.0
     release: Option<String>,
 }
@@ -54,7 +57,7 @@ impl Args {
     /// Runs the command.
     pub fn run(&self, context: &Context) -> Result<Outcome, Failure> {
         if self.remote {
-            return remote(context, self.release.as_deref());
+            return remote::run(context, self.release.as_deref(), self.refresh);
         }
         let world = context.world();
         let chosen = resolve(&world, None);
@@ -117,54 +120,6 @@ impl Args {
             });
         }
         Ok(Outcome::View(Box::new(List { rows, addons })))
-    }
-}
-
-struct Remote {
-    releases: Vec<(Version, bool)>,
-}
-
-/// The releases that the package index has with their compiler.
-fn remote(context: &Context, only: Option<&str>) -> Result<Outcome, Failure> {
-    let only = match only.map(|text| context.request(text)).transpose()? {
-        Some(Request::Version(version)) => Some(version),
-        None | Some(Request::Latest) => None,
-        Some(request) => {
-            return Err(Failure::new(Exit::Usage, format!("`{request}` is no release"))
-                .hint("cudaup list --remote 13"));
-        }
-    };
-    let reach = reach(&context.host, context.home.path())?;
-    let index = pypi::Index { client: &reach.client, indexes: &reach.indexes };
-    let here: Vec<Version> =
-        inventory::managed(&context.home, &context.disk).iter().map(|t| t.identity.version).collect();
-    let releases: Vec<(Version, bool)> = pypi::versions(index)?
-        .into_iter()
-        .filter(|v| *v > Version::exact(13, 0, 0) && only.is_none_or(|o| o.accepts(*v)))
-        .map(|v| (v, here.contains(&v)))
-        .collect();
-    match (releases.is_empty(), only) {
-        (true, Some(only)) => Err(Failure::new(Exit::NoVersion, format!("pypi has no whole toolkit {only}"))
-            .hint("cudaup list --remote")),
-        _ => Ok(Outcome::View(Box::new(Remote { releases }))),
-    }
-}
-
-impl View for Remote {
-    fn json(&self) -> Value {
-        let row = |(v, here): &(Version, bool)| json!({ "version": v.to_string(), "source": pypi::NAME, "installed": here });
-        json!({ "releases": self.releases.iter().map(row).collect::<Vec<_>>() })
-    }
-
-    fn human(&self, _style: &Style) -> String {
-        let row = |(v, here): &(Version, bool)| {
-            vec![
-                format!("  {v}"),
-                pypi::NAME.to_owned(),
-                if *here { "installed".to_owned() } else { String::new() },
-            ]
-        };
-        table(&self.releases.iter().map(row).collect::<Vec<_>>())
     }
 }
 

@@ -7,6 +7,7 @@ pub mod env;
 pub mod exec;
 pub mod habits;
 pub mod hook;
+pub mod info;
 pub mod init;
 pub mod install;
 pub mod library;

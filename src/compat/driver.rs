@@ -63,6 +63,22 @@ pub fn fit(driver: &str, toolkit: Version) -> Option<Fit> {
     first.map(Fit::Never)
 }
 
+/// The newest release all of whose programs a driver runs; `None` as for [`fit`], and for a driver newer than the table.
+pub fn reach(driver: &str) -> Option<Version> {
+    let branch: u32 = driver.split('.').next()?.parse().ok()?;
+    let row = BRANCHES.iter().rfind(|(b, _)| *b <= branch)?;
+    (branch <= BRANCHES.last()?.0).then_some(row.1)
+}
+
+/// A few words for a list: what this driver makes of a toolkit.
+pub fn words(driver: &str, toolkit: Version) -> Option<&'static str> {
+    Some(match fit(driver, toolkit)? {
+        Fit::Full => "runs here",
+        Fit::WithoutPtx => "no PTX here",
+        Fit::Never(_) => "does not run here",
+    })
+}
+
 /// One line for a person: what this driver makes of a toolkit.
 pub fn line(driver: &str, toolkit: Version) -> Option<String> {
     let major = toolkit.major;
@@ -100,6 +116,9 @@ mod tests {
         assert_eq!(at("700.1", "15.0.0"), Some(Fit::Full));
         assert_eq!(at("169.12", "11.8.0"), None);
         assert_eq!(at("x", "11.8.0"), None);
+        assert_eq!(reach("535.183.01"), Some(Version::release(12, 2)));
+        assert_eq!((reach("700.1"), reach("169.12"), reach("x")), (None, None, None));
+        assert_eq!(words("535.183.01", Version::exact(12, 4, 1)), Some("no PTX here"));
     }
 
     #[test]

@@ -12,6 +12,7 @@ use crate::install::look::{self, Facts, Room};
 use crate::install::mend;
 use crate::install::stage::{self, Build};
 use crate::source::addon::{self as source, AddonPlan, Given, Wanted};
+use crate::source::plan::Platform;
 use crate::source::reach::{Reach, reach};
 use crate::ui::view::size;
 use cudaup_core::addon::{Addon, Library, Number, directory_name, find};
@@ -34,6 +35,8 @@ pub struct AddonOrder {
     pub source: &'static str,
     /// An archive, a directory or an address that the user gives.
     pub from: Option<String>,
+    /// The machine that a dry run is for, where it is another one.
+    pub platform: Option<Platform>,
     /// Whether a newer one that fits is wanted where one is installed.
     pub upgrade: bool,
     /// Whether nothing is to be done.
@@ -66,7 +69,10 @@ pub struct InstalledAddon {
 pub fn run(site: &Site<'_>, roots: &[PathBuf], order: &AddonOrder) -> Result<AddonAnswer, Failure> {
     let start = Instant::now();
     let facts = look::look(site.host, site.home, roots, site.disk, None);
-    let platform = decide::platform(&facts, site.home.path())?;
+    let platform = match order.platform.filter(|_| order.dry_run) {
+        Some(platform) => platform,
+        None => decide::platform(None, &facts, site.home.path())?,
+    };
     let present =
         |library, version: Option<&Number>, cuda| find(site.home, roots, library, version, cuda, site.disk);
     let plan_and_reach = match (&order.from, order.library) {

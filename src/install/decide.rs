@@ -30,6 +30,8 @@ pub struct Order {
     pub dry_run: bool,
     /// The source's name, or `auto`.
     pub source: &'static str,
+    /// The machine that it is for, where that was said.
+    pub platform: Option<Platform>,
 }
 
 impl Order {
@@ -43,6 +45,7 @@ impl Order {
             verify: true,
             dry_run: false,
             source: sources::AUTO,
+            platform: None,
         }
     }
 }
@@ -56,9 +59,9 @@ pub enum First {
     Ask(Platform),
 }
 
-/// The machine to install for, where the home is for it.
-pub fn platform(facts: &Facts, home: &Path) -> Result<Platform, Failure> {
-    let platform = facts.platform.ok_or_else(|| {
+/// The machine to install for, where the home is for it. `asked` is the one that was named.
+pub fn platform(asked: Option<Platform>, facts: &Facts, home: &Path) -> Result<Platform, Failure> {
+    let platform = asked.or(facts.platform).ok_or_else(|| {
         Failure::failed(
             "NVIDIA builds no toolkit for this machine: x86_64 and aarch64 Linux are what there is",
         )
@@ -73,7 +76,11 @@ pub fn platform(facts: &Facts, home: &Path) -> Result<Platform, Failure> {
 
 /// Decides whether a source has to be asked.
 pub fn first(order: &Order, facts: &Facts, home: &Path) -> Result<First, Failure> {
-    let platform = platform(facts, home)?;
+    if let Some(other) = order.platform.filter(|p| Some(p.machine()) != facts.platform.map(Platform::machine))
+    {
+        return if order.dry_run { Ok(First::Ask(other)) } else { Err(another_machine(other)) };
+    }
+    let platform = platform(order.platform, facts, home)?;
     let Some(present) = facts.present.as_ref().filter(|_| !order.upgrade) else {
         return Ok(First::Ask(platform));
     };
@@ -89,6 +96,13 @@ pub fn first(order: &Order, facts: &Facts, home: &Path) -> Result<First, Failure
         // Somebody else's tree is not cudaup's to complete: the parts that were named come as a toolkit of its own.
         _ => Ok(First::Ask(platform)),
     }
+}
+
+/// The refusal of a toolkit that nothing here could run: it would be neither proved nor ever chosen.
+fn another_machine(platform: Platform) -> Failure {
+    let message = format!("{} is another machine, and cudaup installs for this one", platform.name());
+    Failure::new(Exit::Usage, message)
+        .hint("the same command with --dry-run, to see what it would load there")
 }
 
 /// What a toolkit lacks of a wish, in words.

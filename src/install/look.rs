@@ -41,13 +41,21 @@ pub fn look(host: &Host, home: &Home, roots: &[PathBuf], disk: &dyn Disk, reques
     // A receipt that cannot be read says nothing; whoever changes the toolkit will say so.
     let receipt = managed.and_then(|t| Receipt::read(&t.root).ok().flatten());
     Facts {
-        platform: Platform::here(),
+        platform: Platform::here().map(|here| on_tegra(here, host)),
         recorded: text::read(&home.path().join(MACHINE_FILE)).ok().map(|t| t.trim().to_owned()),
         present,
         receipt,
         driver: driver::version(host),
         other_owner: other_owner(home.path()),
     }
+}
+
+/// NVIDIA's Tegra boards up to Orin have toolkits of their own; the device tree says what a board is.
+fn on_tegra(here: Platform, host: &Host) -> Platform {
+    let tree = fs::read(host.system("/proc/device-tree/compatible")).unwrap_or_default();
+    let tree = String::from_utf8_lossy(&tree);
+    let own = ["nvidia,tegra194", "nvidia,tegra234"].iter().any(|chip| tree.contains(chip));
+    if own && here == Platform::LinuxSbsa { Platform::LinuxAarch64 } else { here }
 }
 
 /// The best toolkit that fits: managed, then linked, then the machine's own; of each kind the newest.
@@ -119,6 +127,21 @@ mod tests {
     use super::*;
     use std::os::unix::fs::symlink;
     use tempfile::TempDir;
+
+    #[test]
+    fn boards_are_told_from_servers() {
+        let root = TempDir::new().unwrap();
+        let mut host = Host::read();
+        host.sysroot = Some(root.path().to_path_buf());
+        assert_eq!(on_tegra(Platform::LinuxSbsa, &host), Platform::LinuxSbsa);
+        fs::create_dir_all(root.path().join("proc/device-tree")).unwrap();
+        let write = |text: &str| fs::write(root.path().join("proc/device-tree/compatible"), text).unwrap();
+        write("nvidia,p3737-0000+p3701-0000\0nvidia,tegra234\0");
+        assert_eq!(on_tegra(Platform::LinuxSbsa, &host), Platform::LinuxAarch64);
+        assert_eq!(on_tegra(Platform::LinuxX86_64, &host), Platform::LinuxX86_64);
+        write("nvidia,p4071\0nvidia,tegra264\0");
+        assert_eq!(on_tegra(Platform::LinuxSbsa, &host), Platform::LinuxSbsa);
+    }
 
     #[test]
     fn room_is_measured_where_the_directories_really_are() {

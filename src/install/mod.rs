@@ -14,7 +14,7 @@ pub mod stage;
 #[cfg(test)]
 mod tests;
 
-use crate::failure::Failure;
+use crate::failure::{Exit, Failure};
 use crate::source::plan::Plan;
 use crate::source::query::Query;
 use crate::source::reach::reach;
@@ -65,7 +65,7 @@ pub fn run(site: &Site<'_>, roots: &[PathBuf], order: &Order) -> Result<Answer, 
         site.talk.say(&format!("note: {note}"));
     }
     let query = Query { host: site.host, reach: &reach, request: order.request, wish: &order.wish, platform };
-    let plan = select::plan(&query, order.source)?;
+    let mut plan = select::plan(&query, order.source)?;
     if let Some(there) = installed_already(order, &look(Some(plan.version)), site)? {
         return Ok(Answer::Present(there));
     }
@@ -79,7 +79,15 @@ pub fn run(site: &Site<'_>, roots: &[PathBuf], order: &Order) -> Result<Answer, 
         site.talk.say(line);
     }
     let version = plan.version.to_string();
-    match apply::apply(site, &plan, &reach, order.verify)? {
+    let mut applied = apply::apply(site, &plan, &reach, order.verify);
+    if let Err(failure) = &applied
+        && let Some(again) = remade(&query, &plan, failure)
+    {
+        site.talk.say(&format!("{failure}: {} has other files for {version} by now; once more", plan.source));
+        plan = again;
+        applied = apply::apply(site, &plan, &reach, order.verify);
+    }
+    match applied? {
         Done::Installed(receipt) => {
             let default = apply::become_default(site, &version)?;
             let root = site.home.toolkit(&version);
@@ -98,6 +106,18 @@ pub fn run(site: &Site<'_>, roots: &[PathBuf], order: &Order) -> Result<Answer, 
             ))),
         },
     }
+}
+
+/// What the source would have loaded now, where that is not what it said before: NVIDIA has remade releases, and between
+/// the list of a release's files and the files a server may have got the new ones.
+fn remade(query: &Query<'_>, plan: &Plan, failure: &Failure) -> Option<Plan> {
+    if failure.exit != Exit::BadBytes {
+        return None;
+    }
+    let exactly = Query { request: Some(plan.version), ..*query };
+    let again = select::plan(&exactly, plan.source).ok()?;
+    let hashes = |plan: &Plan| plan.parts.iter().map(|p| p.sha256.clone()).collect::<Vec<_>>();
+    (hashes(&again) != hashes(plan)).then_some(again)
 }
 
 /// The toolkit of the very version that the source's plan came to, where cudaup has installed it.

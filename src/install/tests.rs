@@ -87,6 +87,7 @@ fn names(directory: &Path) -> Vec<String> {
 
 fn order(request: &str) -> Order {
     Order {
+        platform: None,
         request: Version::parse(request),
         wish: Wish::of(Profile::Minimal),
         amount_given: false,

@@ -1,6 +1,7 @@
 //! Where toolkits come from: each source is a function from a request to a plan.
 
 pub mod addon;
+pub mod catalogue;
 pub mod component;
 mod digest;
 mod each;

@@ -27,6 +27,11 @@ pub const SOURCES: &[Source] = &[
 /// The name that stands for the first source that serves.
 pub const AUTO: &str = "auto";
 
+/// What `--source` takes.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    std::iter::once(AUTO).chain(SOURCES.iter().map(|s| s.name))
+}
+
 /// The plan of the source of that name, or of the first that has a plan.
 pub fn plan(query: &Query<'_>, name: &str) -> Result<Plan, Failure> {
     if let Some(source) = SOURCES.iter().find(|s| s.name == name) {

@@ -120,7 +120,6 @@ impl Sandbox {
         let mut command = Command::new(program);
         command.env_clear().current_dir(&cwd).env("PWD", &cwd);
         command.env("HOME", self.user()).env("PATH", "/usr/bin:/bin").env("CUDAUP_SYSROOT", self.root.path());
-        command.env("CUDAUP_DIST_SERVER", "http://127.0.0.1:1");
         command
     }
 

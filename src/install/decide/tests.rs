@@ -14,6 +14,7 @@ fn order(request: &str) -> Order {
         verify: true,
         dry_run: false,
         source: "pypi",
+        platform: None,
     }
 }
 
@@ -48,6 +49,17 @@ fn decide(order: &Order, facts: &Facts) -> Result<First, Failure> {
 }
 
 const ASK: First = First::Ask(Platform::LinuxX86_64);
+
+#[test]
+fn another_machines_toolkit_is_planned_and_not_installed() {
+    let on = |platform, dry_run| Order { platform: Some(platform), dry_run, ..order("13.0") };
+    assert_eq!(decide(&on(Platform::LinuxSbsa, true), &minimal()).unwrap(), First::Ask(Platform::LinuxSbsa));
+    assert_eq!(decide(&on(Platform::LinuxSbsa, false), &nothing()).unwrap_err().exit, Exit::Usage);
+    assert_eq!(decide(&on(Platform::LinuxX86_64, false), &nothing()).unwrap(), ASK);
+    let server = Facts { platform: Some(Platform::LinuxSbsa), ..nothing() };
+    let tegra = First::Ask(Platform::LinuxAarch64);
+    assert_eq!(decide(&on(Platform::LinuxAarch64, false), &server).unwrap(), tegra);
+}
 
 #[test]
 fn what_is_there_needs_no_network() {

@@ -9,7 +9,7 @@ use crate::source::unknown;
 use cudaup_core::version::Version;
 
 /// The first release of which PyPI has a whole compiler.
-const FIRST_WHOLE: Version = Version::exact(13, 0, 1);
+pub const FIRST_WHOLE: Version = Version::exact(13, 0, 1);
 
 /// A release of the toolkit that the index has.
 #[derive(Clone, Debug)]

@@ -7,6 +7,7 @@ mod choose;
 mod marker;
 mod metadata;
 mod placement;
+mod sizes;
 mod spelling;
 
 #[cfg(test)]
@@ -25,6 +26,7 @@ use crate::source::index::Listed;
 use crate::source::plan::{Part, Plan, Platform};
 use crate::source::profile::{Selection, Wish, select};
 use crate::source::query::{Miss, Offer, Query};
+use choose::FIRST_WHOLE;
 use cudaup_core::version::Version;
 
 /// The source's name.
@@ -33,21 +35,12 @@ pub const NAME: &str = "pypi";
 /// The project that describes the releases.
 const TOOLKIT: &str = "cuda-toolkit";
 
-/// The releases that can be had, newest first, without unfinished ones. Only from 13.0.1 on is there a whole compiler.
-pub fn versions(index: Index<'_>) -> Result<Vec<Version>, Failure> {
-    let files = toolkit_files(index)?;
-    Ok(choose::offers(&files).iter().filter(|o| !o.build.early()).map(|o| o.version).collect())
-}
-
-/// The releases with a whole compiler. The index tells no dates and no sizes of a release.
+/// The releases with a whole compiler. The index tells no dates.
 pub fn offers(query: &Query<'_>) -> Result<Vec<Offer>, Miss> {
     let index = Index { client: &query.reach.client, indexes: &query.reach.indexes };
-    let whole = |v: &Version| *v > Version::exact(13, 0, 0);
-    let offer = |version| Offer { version, date: None, minimal: None, default: None };
-    match versions(index) {
-        Ok(versions) => Ok(versions.into_iter().filter(whole).map(offer).collect()),
-        Err(failure) => Err(Miss::new("not reached", failure)),
-    }
+    let files = toolkit_files(index).map_err(|failure| Miss::new("not reached", failure))?;
+    let whole = choose::offers(&files).into_iter().filter(|o| !o.build.early() && o.version >= FIRST_WHOLE);
+    Ok(sizes::offers(index, &whole.collect::<Vec<_>>(), query.platform))
 }
 
 /// What installing a request would load.

@@ -46,6 +46,26 @@ fn a_request_becomes_exact_wheels() {
 }
 
 #[test]
+fn releases_are_offered_with_what_they_are_to_load() {
+    let index = FakeIndex::usual();
+    let offers = || {
+        let (client, indexes) = (client(), indexes(&[index.url()]));
+        let at = Index { client: &client, indexes: &indexes };
+        let files = toolkit_files(at).unwrap();
+        let releases: Vec<_> =
+            choose::offers(&files).into_iter().filter(|o| o.version >= FIRST_WHOLE).collect();
+        sizes::offers(at, &releases, Platform::LinuxSbsa)
+    };
+    let plan = minimal(&index, "13.0").unwrap();
+    let got = offers();
+    assert_eq!(got.len(), 1, "{got:?}");
+    assert_eq!((got[0].version, got[0].minimal), (Version::exact(13, 0, 3), Some(plan.size())));
+    assert!(got[0].default > got[0].minimal);
+    index.server.next("/simple/nvidia-nvvm/", &[Answer::Status(401, "")]);
+    assert_eq!(offers()[0].minimal, None, "a part of the sum would mislead");
+}
+
+#[test]
 fn what_pypi_does_not_have_is_named_or_refused() {
     let index = FakeIndex::usual();
     let default = plan_on(&[index.url()], "13.0.3", &Wish::of(Profile::Default)).unwrap();
