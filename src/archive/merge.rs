@@ -232,3 +232,6 @@ fn same_bytes(one: &Path, other: &Path) -> io::Result<bool> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -90,9 +90,8 @@ impl Stream {
     }
 
     fn spend(&mut self, count: u64) -> io::Result<()> {
-        let more = self.most - self.left + count;
-        self.left =
-            self.left.checked_sub(count).ok_or_else(|| io::Error::other(too_much(more, self.most)))?;
+        let more = (self.most - self.left).saturating_add(count);
+        self.left = self.left.checked_sub(count).ok_or_else(|| io::Error::other(too_much(more, self.most)))?;
         Ok(())
     }
 }
@@ -117,3 +116,6 @@ pub fn cut() -> io::Error {
 fn too_much(size: u64, most: u64) -> String {
     format!("it would unpack to {size} bytes, and {most} is the most that it can honestly hold")
 }
+
+#[cfg(test)]
+mod tests;

@@ -364,3 +364,6 @@ fn broken(archive: &str, entry: &[u8], error: &io::Error) -> Error {
     let why = format!("its entry {}: {}", guard::printable(entry), crate::failure::plain_io(error));
     Error::Archive { archive: archive.to_owned(), why }
 }
+
+#[cfg(test)]
+pub mod tests;

@@ -18,6 +18,8 @@ use std::time::Duration;
 use tempfile::TempDir;
 use zip::write::SimpleFileOptions;
 
+mod streams;
+
 /// A server that says nothing is waited for longer than any test runs.
 const A_DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
@@ -77,7 +79,11 @@ impl Bench {
     }
 
     fn part(&mut self, name: &str, bytes: &[u8]) {
-        let file = format!("{name}.whl");
+        self.archive(name, &format!("{name}.whl"), bytes);
+    }
+
+    fn archive(&mut self, name: &str, file: &str, bytes: &[u8]) {
+        let file = file.to_owned();
         let url = self.server.file(&format!("/{file}"), bytes);
         let sha256 = Sha256::digest(bytes).iter().fold(String::new(), |mut text, byte| {
             write!(text, "{byte:02x}").unwrap();
