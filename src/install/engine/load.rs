@@ -5,7 +5,7 @@ use super::queue::Queue;
 use super::{Job, local, plain_name};
 use crate::disk::lock::Lock;
 use crate::failure::Failure;
-use crate::net::{Client, Error, Wanted};
+use crate::net::{Client, Wanted};
 use crate::source::plan::Part;
 use crate::ui::progress::Progress;
 use std::fs::File;
@@ -135,21 +135,10 @@ fn fetch(load: &Load, client: &Client, queue: &Queue, progress: &Progress) -> Re
         bar.at(bytes);
         ControlFlow::Continue(())
     };
-    client.fetch(&load.wanted, &load.path, &seen).map_err(failed)?;
+    client.fetch(&load.wanted, &load.path, &seen).map_err(crate::net::Error::into_failure)?;
     let file = File::open(&load.path).map_err(|e| Failure::io("open", &load.path, &e))?;
     bar.loaded();
     Ok(file)
-}
-
-/// A server that lists what it does not have is most often a mirror that is still being filled.
-fn failed(error: Error) -> Failure {
-    let absent = matches!(error, Error::Status { code: 404 | 410, .. });
-    let failure = error.into_failure();
-    if !absent {
-        return failure;
-    }
-    let message = format!("{}: it is listed, but not there yet (mirrors lag)", failure.message);
-    Failure { message, ..failure }.hint("run the same command again later, or name another --source")
 }
 
 fn lock(path: &Path) -> PathBuf {
