@@ -124,13 +124,17 @@ fn target(world: &World, base: &Vars, choice: &Choice) -> Target {
     let has_its_own =
         |a: &&Addon| layout.include.as_ref().is_some_and(|i| world.disk.is_file(&i.join(a.library.header)));
     let (before, after): (Vec<&Addon>, Vec<&Addon>) = choice.addons.iter().partition(has_its_own);
-    before.iter().for_each(|addon| add_addon(addon, world.disk, &mut add));
+    for addon in before {
+        add_addon(addon, world.disk, &mut add);
+    }
     add("LD_LIBRARY_PATH", layout.lib.as_ref());
     add("LD_LIBRARY_PATH", layout.cupti.as_ref());
     add("CPATH", layout.include.as_ref());
     add("LIBRARY_PATH", layout.lib.as_ref());
     add("PKG_CONFIG_PATH", layout.pkgconfig.as_ref());
-    after.iter().for_each(|addon| add_addon(addon, world.disk, &mut add));
+    for addon in after {
+        add_addon(addon, world.disk, &mut add);
+    }
     back.extend(layout.stubs.map(|d| ("LIBRARY_PATH", d.into_os_string())));
     let mut scalars = host_compiler(choice, base);
     for addon in &choice.addons {

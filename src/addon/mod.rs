@@ -6,6 +6,7 @@ pub mod header;
 pub mod receipt;
 
 use cudaup_core::addon::Library;
+use std::path::Path;
 
 /// Where a library is to be had, and how it is recognized.
 #[derive(Debug, PartialEq, Eq)]
@@ -87,7 +88,8 @@ pub fn origin(library: &Library) -> Option<&'static Origin> {
 impl Origin {
     /// The bytes on disk that an archive of so many bytes becomes, for what is said and checked before it is loaded.
     pub fn unpacked(&self, file: &str, packed: u64) -> u64 {
-        let tenths = if file.ends_with(".whl") { self.swells.0 } else { self.swells.1 };
+        let is_wheel = Path::new(file).extension().is_some_and(|e| e == "whl");
+        let tenths = if is_wheel { self.swells.0 } else { self.swells.1 };
         packed.saturating_mul(tenths) / 10
     }
 }

@@ -66,9 +66,9 @@ impl Args {
             _ => request.to_string(),
         };
         if self.shell {
-            lacking(&meet(&context.world(), asked_by(context, &request)))
-                .iter()
-                .for_each(|line| context.talk.say(line));
+            for line in lacking(&meet(&context.world(), asked_by(context, &request))) {
+                context.talk.say(&line);
+            }
             return this_shell(context, &choice.as_ref().map_or(text, Choice::exact));
         }
         let before = resolve(&context.world(), None).ok().flatten();

@@ -21,14 +21,14 @@ pub fn mend(tree: &Path, name: &str, header: &str, file: &str) -> Result<Vec<Str
     if !work.is_there(&format!("include/{header}")) {
         return Err(no(format!("include/{header}")));
     }
-    if !names.iter().any(|n| n.starts_with("lib") && (n.contains(".so") || n.ends_with(".a"))) {
+    if !names.iter().any(|n| n.starts_with("lib") && (n.contains(".so") || has_ending(n, "a"))) {
         return Err(no("a library for this CUDA".to_owned()));
     }
     for (link, target) in libraries::unversioned(&names) {
         work.link(&format!("lib/{link}"), &target)?;
     }
     work.link("lib64", "lib")?;
-    for pc in work.names("lib/pkgconfig")?.iter().filter(|n| n.ends_with(".pc")) {
+    for pc in work.names("lib/pkgconfig")?.iter().filter(|n| has_ending(n, "pc")) {
         let place = format!("lib/pkgconfig/{pc}");
         if let Some(moved) = from_its_own_place(&work.text(&place)?) {
             work.file(&place, moved.as_bytes())?;
@@ -36,6 +36,10 @@ pub fn mend(tree: &Path, name: &str, header: &str, file: &str) -> Result<Vec<Str
     }
     modes::settle(tree)?;
     Ok(work.made.into_iter().collect())
+}
+
+fn has_ending(name: &str, ending: &str) -> bool {
+    Path::new(name).extension().is_some_and(|e| e == ending)
 }
 
 /// A pkg-config file with its prefix taken from where the file is; `None` where no prefix is an absolute path.
