@@ -87,9 +87,14 @@ quoted() { printf "'%s'" "$(printf '%s' "$1" | sed "s/'/'\\\\''/g")"; }
 
 shell=${SHELL:-}
 shell=${shell##*/}
+# Without it the line would serve ~/.cudaup.
+at='' at_fish=''
+if [ -n "${CUDAUP_HOME:-}" ]; then
+    at="export CUDAUP_HOME=$(quoted "$home"); " at_fish="set -gx CUDAUP_HOME $(quoted "$home"); "
+fi
 case $shell in
-    bash | zsh) line="eval \"\$($(quoted "$bin/cudaup") init $shell)\"" ;;
-    fish) line="$(quoted "$bin/cudaup") init fish | source" ;;
+    bash | zsh) line="${at}eval \"\$($(quoted "$bin/cudaup") init $shell)\"" ;;
+    fish) line="$at_fish$(quoted "$bin/cudaup") init fish | source" ;;
     *) shell='' line='' ;;
 esac
 ready=no
@@ -102,7 +107,7 @@ if [ -n "$version" ]; then
     "$bin/cudaup" install "$version" --profile minimal || code=$?
     if [ "$code" != 0 ]; then
         say "cudaup itself is installed; toolkit $version is not"
-        say "try: $(quoted "$bin/cudaup") install $version --profile minimal"
+        [ "$code" = 3 ] || say "try: $(quoted "$bin/cudaup") install $version --profile minimal"
         exit "$code"
     fi
 fi
@@ -116,6 +121,6 @@ else
 fi
 if [ -n "$version" ]; then
     say "then: cudaup use $version      (in a project), nvcc --version"
-else
+elif [ -z "$(ls -- "$home/toolkits" 2>/dev/null)" ]; then
     say "then: cudaup install 13.0"
 fi

@@ -10,19 +10,18 @@
 _cu_own=$_cudaup_home/default _cu_etc=$_cudaup_system/etc/cudaup/default
 _cudaup_pwd='' _cudaup_places=('') _cudaup_asked='' _cudaup_yield='' _cudaup_told=${_cudaup_told-}
 _cu_near='' _cu_same='' _cudaup_same='' _cudaup_seen='' _cu_root=/ _cudaup_fresh=yes
-_cudaup_there='' _cudaup_refused='' _cudaup_upper=A
+_cudaup_there='' _cudaup_refused='' _cudaup_upper=A _cudaup_starting=''
 
 # At the prompt. This test is the whole cost where the last command succeeded, and a project's own pin and the user's
-# default are as they were; all other cases are _cudaup_look's. It does not ask whether a default of the machine has come
-# since: a pin outranks it, and the next look sees it. bash copies a function's body at each call: what is seldom needed
+# default are as they were; all other cases are _cudaup_look's. bash copies a function's body at each call: what is seldom needed
 # has functions of its own, and the names in here are short. `builtin` goes before what people give functions or aliases
 # of their own.
 _cudaup_hook() {
   _cu_code=$?
   # shellcheck disable=SC2015 # whatever of this is not so, _cudaup_look is to look
-  [[ -f $_cu_near && -r $_cu_near && -f $_cu_own && -e $_cu_root ]] && {
-    builtin mapfile -n64 -u3 _cu_a
-    builtin mapfile -n64 -u4 _cu_b
+  [[ -f $_cu_near && -r $_cu_near && -f $_cu_own && -e $_cu_root && ! -e $_cu_etc ]] && {
+    builtin mapfile -u3 _cu_a
+    builtin mapfile -u4 _cu_b
   } 3<"$_cu_near" 4<"$_cu_own" &&
     [[ "$_cu_code;${PWD-};${_cu_a[*]-};${_cu_b[*]-};${CUDAUP_VERSION-};${CUDA_HOME-};${PATH-}" == "$_cu_same" ]] ||
     _cudaup_look
@@ -35,9 +34,9 @@ _cudaup_hook_below() {
     [[ ! -e $_cudaup_at && ! -L $_cudaup_at ]] || break
   done
   # shellcheck disable=SC2015 # whatever of this is not so, _cudaup_look is to look
-  [[ $_cudaup_at == "$_cu_near" && -f $_cu_near && -r $_cu_near && -f $_cu_own && -e $_cu_root ]] && {
-    builtin mapfile -n64 -u3 _cu_a
-    builtin mapfile -n64 -u4 _cu_b
+  [[ $_cudaup_at == "$_cu_near" && -f $_cu_near && -r $_cu_near && -f $_cu_own && -e $_cu_root && ! -e $_cu_etc ]] && {
+    builtin mapfile -u3 _cu_a
+    builtin mapfile -u4 _cu_b
   } 3<"$_cu_near" 4<"$_cu_own" &&
     [[ "$_cu_code;${PWD-};${_cu_a[*]-};${_cu_b[*]-};${CUDAUP_VERSION-};${CUDA_HOME-};${PATH-}" == "$_cu_same" ]] ||
     _cudaup_look
@@ -46,6 +45,9 @@ _cudaup_hook_below() {
 # Keeps $?, unless the shell would end for it (set -e). A link that leads nowhere is a name that is there: it counts, and
 # the program says what is wrong with it. Where `==` takes a for A (nocasematch), all is looked at anew at each prompt.
 _cudaup_look() {
+  # What stands in a start file below cudaup's lines is no newer wish: the first prompt enters over it.
+  [[ -z $_cudaup_starting || "${CUDA_HOME-};${PATH-}" == "$_cudaup_seen" ]] || _cudaup_asked='?'
+  _cudaup_starting=''
   [[ ${PWD-} == "$_cudaup_pwd" && a != "$_cudaup_upper" ]] || _cudaup_climb
   for _cudaup_at in "${_cudaup_places[@]}"; do
     [[ ! -e $_cudaup_at && ! -L $_cudaup_at ]] || break
@@ -57,9 +59,14 @@ _cudaup_look() {
   fi
   if [[ -f $_cu_own && -r $_cu_own ]]; then
     builtin read -rN4096 -u3 _cudaup_default 3<"$_cu_own" || :
+  elif [[ -e $_cu_own || -L $_cu_own ]]; then
+    _cudaup_default='?'
   fi
   [[ ! -e $_cu_etc ]] || _cudaup_read_machine
-  _cudaup_key="$_cudaup_at;$_cudaup_pin;$_cudaup_default;$_cudaup_other;${CUDAUP_VERSION-}"
+  # In a directory that was renamed or deleted only the program knows where it is: there it is asked at each prompt.
+  _cudaup_lost=''
+  [[ ${PWD-} -ef . ]] || _cudaup_lost='?' _cudaup_same=''
+  _cudaup_key="$_cudaup_lost$_cudaup_at;$_cudaup_pin;$_cudaup_default;$_cudaup_other;${CUDAUP_VERSION-}"
   if [[ "$_cudaup_key;${CUDA_HOME-};${PATH-}" != "$_cudaup_same" || ! -e $_cu_root ]]; then _cudaup_change || :; fi
   [[ $- == *e* ]] || return "$_cu_code"
 }
@@ -79,7 +86,7 @@ _cudaup_change() {
   fi
   if [[ -n $_cudaup_fresh ]]; then
     _cudaup_fresh=''
-  elif builtin [ "$_cudaup_key" != "$_cudaup_asked" ]; then
+  elif builtin [ "$_cudaup_lost$_cudaup_key" != "$_cudaup_asked" ]; then
     _cudaup_yield=''
     _cudaup_ask || return 0
   elif [[ -n $_cudaup_yield ]]; then
@@ -95,9 +102,8 @@ _cudaup_ask() {
   # Once it is there again it is asked.
   [[ -x $_cudaup_asked_of ]] || return 1
   builtin local _cudaup_text
-  if _cudaup_text=$(_CUDAUP_TOLD=$_cudaup_told "$_cudaup_asked_of" hook bash "$@"); then
-    builtin eval "$_cudaup_text" || :
-  fi
+  _cudaup_text=$(_CUDAUP_TOLD=$_cudaup_told "$_cudaup_asked_of" hook bash "$@") || return 1
+  builtin eval "$_cudaup_text" || :
 }
 
 # Which toolkits and add-ons there are: a refusal stands on that too, and another terminal may install what is missing. Only
@@ -112,6 +118,8 @@ _cudaup_list() {
 # Sets _cudaup_places: where a pin for this directory can lie, the nearest first, and an empty name after the last.
 _cudaup_climb() {
   builtin local _cudaup_dir _cudaup_end
+  # What came from another hand holds until the directory changes.
+  [[ -z $_cudaup_yield || ${PWD-} == "$_cudaup_pwd" ]] || _cudaup_asked='?'
   _cudaup_dir=${PWD-} _cudaup_end=${CUDAUP_CEILING:--}
   _cudaup_pwd=$_cudaup_dir _cudaup_places=() _cudaup_same=''
   _cudaup_dir=${_cudaup_dir%/} _cudaup_end=${_cudaup_end%/}
@@ -131,7 +139,7 @@ _cudaup_settle() {
   if [[ -n ${CUDAUP_STATE-} && -e ${CUDA_HOME-} ]]; then _cu_root=$CUDA_HOME; fi
   if [[ ${CUDAUP_STATE-} == '1;refused;'* ]]; then _cudaup_list; _cudaup_refused=:$_cudaup_there _cudaup_same=''; fi
   # The short tests serve where a pin counts, and it and the default are small.
-  if [[ a != "$_cudaup_upper" && -z $_cudaup_yield$_cudaup_refused && -r $_cudaup_at && -r $_cu_own && ! -e $_cu_etc && ${#_cudaup_pin} -lt 4096 && ${#_cudaup_default} -lt 4096 ]]; then
+  if [[ a != "$_cudaup_upper" && -z $_cudaup_lost$_cudaup_yield$_cudaup_refused && -f $_cudaup_at && -r $_cudaup_at && -f $_cu_own && -r $_cu_own && ! -e $_cu_etc && ${#_cudaup_pin} -lt 4096 && ${#_cudaup_default} -lt 4096 ]]; then
     _cu_near=$_cudaup_at
     {
       builtin mapfile -n64 -u3 _cu_a
@@ -209,3 +217,4 @@ _cudaup_enrol() {
 }
 _cudaup_enrol
 _cudaup_hook
+_cudaup_starting=yes _cu_near=''

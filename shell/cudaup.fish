@@ -7,12 +7,16 @@
 
 set -gu _cudaup_own "$_cudaup_home/default"
 set -gu _cudaup_machine "$_cudaup_system/etc/cudaup/default"
-for _cudaup_name in pwd places first second near_same asked yield there refused calm
+for _cudaup_name in pwd places first second near_same asked yield there refused calm starting
     set -gu _cudaup_$_cudaup_name ''
 end
 set -e _cudaup_name
 set -gu _cudaup_shape -n ''
 set -gu _cudaup_root /
+set -gu _cudaup_fresh yes
+# Where an old fish cannot tell whether two names are one directory, every name holds.
+set -gu _cudaup_here -ef .
+test . -ef . 2>/dev/null; or set -gu _cudaup_here != ''
 set -q _cudaup_told; or set -gu _cudaup_told ''
 
 # The first four lines are the whole cost where all is as it was: which files there are, and what they say. Whatever else
@@ -35,10 +39,14 @@ function _cudaup_look
     end
     test -f "$at" -a -r "$at"; and read -lzn4096 pin <$at
     test -f "$_cudaup_own" -a -r "$_cudaup_own"; and read -lzn4096 default <$_cudaup_own
+    or test ! -e "$_cudaup_own" -a ! -L "$_cudaup_own"; or set -l default '?'
     test -f "$_cudaup_machine" -a -r "$_cudaup_machine"; and read -lzn4096 other <$_cudaup_machine
     set -l key "$at;$pin;$default;$other;$CUDAUP_VERSION"
+    test "$PWD" $_cudaup_here; or _cudaup_lose
     if test "$key;$CUDA_HOME;$PATH" != "$_cudaup_asked;$_cudaup_seen" -o ! -e "$_cudaup_root" -o -n "$_cudaup_refused"
         _cudaup_change $key "$at"
+    else if test -n "$_cudaup_starting"
+        set -g _cudaup_starting ''
     else if test -n "$_cudaup_calm"
         _cudaup_shorten $key "$at"
     else
@@ -46,12 +54,23 @@ function _cudaup_look
     end
 end
 
+# In a directory that was renamed or deleted only the program knows where it is: there it is asked at each prompt.
+function _cudaup_lose --no-scope-shadowing
+    set key "lost;$key"
+    set -g _cudaup_asked '?'
+end
+
 # Asks the program, if what its last answer stood on is no longer so: the directory may only be another with the same
-# answer. At the start the answer came with this file, for the directory and the CUDAUP_VERSION of that moment.
+# answer. At the start the answer came with this file.
 # A function that changes the directory may have exported variables of its own (`set -lx PATH`), of which fish gives
 # copies to what it calls: the copies go, since what is set is the shell's own value, to be made from that.
 function _cudaup_change --argument-names key at
     set -el PATH CUDA_HOME CUDAUP_VERSION
+    if test -n "$_cudaup_starting"
+        # What stands in a start file below cudaup's lines is no newer wish: the first prompt enters over it.
+        set -g _cudaup_starting ''
+        set -g _cudaup_asked '?'
+    end
     if test -n "$_cudaup_refused"
         if test -n "$at" -a ! -e "$at" -a ! -L "$at"
             # The link that led nowhere is gone.
@@ -64,10 +83,8 @@ function _cudaup_change --argument-names key at
         test "has:$_cudaup_there" = "$_cudaup_refused"; or set -g _cudaup_asked '?'
     end
     if test -n "$_cudaup_fresh"
-        test "$PWD;$CUDAUP_VERSION" = "$_cudaup_fresh"; and set -g _cudaup_asked $key
         set -g _cudaup_fresh ''
-    end
-    if test "$key" != "$_cudaup_asked"
+    else if test "$key" != "$_cudaup_asked"
         set -g _cudaup_yield ''
         _cudaup_ask; or return 0
     else if test -n "$_cudaup_yield"
@@ -77,6 +94,7 @@ function _cudaup_change --argument-names key at
     end
     set -g _cudaup_asked $key
     set -g _cudaup_seen "$CUDA_HOME;$PATH"
+    set -g _cudaup_shape -n ''
     set -g _cudaup_refused ''
     # A root that does not exist is not watched.
     set -g _cudaup_root /
@@ -110,7 +128,7 @@ function _cudaup_shorten --argument-names key at
     end
     set -q files[1]; or return
     test -f $files[1] -a -r $files[1] -a -f $files[-1] -a -r $files[-1]; or return
-    set -a shape -a -f $files[1] -a -f $files[-1]
+    set -a shape -a -f $files[1] -a -r $files[1] -a -f $files[-1] -a -r $files[-1]
     # Without a command substitution, which costs as much as all the rest.
     string match -qr '(?s)^.{4096}' -- $key; and return
     set -g _cudaup_first $files[1]
@@ -145,6 +163,8 @@ end
 function _cudaup_climb
     set -g _cudaup_pwd $PWD
     set -g _cudaup_calm ''
+    # What came from another hand holds until the directory changes.
+    test -z "$_cudaup_yield"; or set -g _cudaup_asked '?'
     set -g _cudaup_places ''
     set -l pwd $PWD
     test "$pwd" = /; and set pwd ''
@@ -221,13 +241,11 @@ function cudaup
     switch $code$verb$_cudaup_yield
         case '0use*' 0install 0uninstall 0link 0unlink 0add 0remove 0sync
             set -g _cudaup_asked '?'
-            set -g _cudaup_fresh ''
             set -g _cudaup_shape -n ''
     end
     _cudaup_hook
     return $code
 end
 
-# What the program answered for. The first prompt looks; a start file may still change all of it.
-set -gu _cudaup_fresh "$PWD;$CUDAUP_VERSION"
-set -gu _cudaup_seen "$CUDA_HOME;$PATH"
+_cudaup_hook
+set -gu _cudaup_starting yes

@@ -7,7 +7,7 @@
 
 typeset -g _cudaup_own="$_cudaup_home/default" _cudaup_machine="$_cudaup_system/etc/cudaup/default"
 typeset -g _cudaup_pwd='' _cudaup_asked='' _cudaup_yield='' _cudaup_told="${_cudaup_told-}"
-typeset -g _cudaup_near='' _cudaup_near_same='' _cudaup_first='' _cudaup_second=''
+typeset -g _cudaup_near='' _cudaup_near_same='' _cudaup_first='' _cudaup_second='' _cudaup_starting=''
 typeset -g _cudaup_same='' _cudaup_seen='' _cudaup_root=/ _cudaup_fresh=yes _cudaup_there='' _cudaup_refused=''
 typeset -ga _cudaup_places
 
@@ -15,7 +15,7 @@ typeset -ga _cudaup_places
 # the user has set; all other cases are _cudaup_look's. zsh itself keeps $? for the other functions. `builtin` goes before
 # what people give functions or aliases of their own.
 function _cudaup_hook {
-  [[ -f $_cudaup_near && -r $_cudaup_near && -f $_cudaup_own && -e $_cudaup_root && ! -e $_cudaup_machine ]] && {
+  [[ -f $_cudaup_near && -r $_cudaup_near && -f $_cudaup_own && -r $_cudaup_own && -e $_cudaup_root && ! -e $_cudaup_machine ]] && {
     builtin read -rk4096 -u3 _cudaup_first
     builtin read -rk4096 -u4 _cudaup_second
     [[ "$PWD;$_cudaup_first;$_cudaup_second;${CUDAUP_VERSION-};${CUDA_HOME-};$PATH" == "$_cudaup_near_same" ]]
@@ -24,7 +24,10 @@ function _cudaup_hook {
 
 function _cudaup_look {
   emulate -L zsh
-  builtin local at pin default other
+  builtin local at pin default other lost
+  # What stands in a start file below cudaup's lines is no newer wish: the first prompt enters over it.
+  [[ -z $_cudaup_starting || "${CUDA_HOME-};$PATH" == "$_cudaup_seen" ]] || _cudaup_asked='?'
+  _cudaup_starting=''
   [[ $PWD == "$_cudaup_pwd" ]] || _cudaup_climb
   # A link that leads nowhere is a name that is there: it counts, and the program says what is wrong with it.
   for at in $_cudaup_places ''; do
@@ -32,14 +35,21 @@ function _cudaup_look {
   done
   # Opens nothing that would make it wait, and nothing that cannot be read.
   [[ ! -f $at || ! -r $at ]] || builtin read -rk4096 -u3 pin 3<$at
-  [[ ! -f $_cudaup_own || ! -r $_cudaup_own ]] || builtin read -rk4096 -u3 default 3<$_cudaup_own
+  if [[ -f $_cudaup_own && -r $_cudaup_own ]]; then
+    builtin read -rk4096 -u3 default 3<$_cudaup_own
+  elif [[ -e $_cudaup_own || -L $_cudaup_own ]]; then
+    default='?'
+  fi
   [[ ! -f $_cudaup_machine || ! -r $_cudaup_machine ]] || builtin read -rk4096 -u3 other 3<$_cudaup_machine
-  if [[ "$at;$pin;$default;$other;${CUDAUP_VERSION-};${CUDA_HOME-};$PATH" != "$_cudaup_same" || ! -e $_cudaup_root ]]; then
-    _cudaup_change "$at;$pin;$default;$other;${CUDAUP_VERSION-}"
+  # In a directory that was renamed or deleted only the program knows where it is: there it is asked at each prompt.
+  [[ $PWD -ef . ]] || lost='?' _cudaup_same='' _cudaup_asked='?'
+  if [[ "$lost$at;$pin;$default;$other;${CUDAUP_VERSION-};${CUDA_HOME-};$PATH" != "$_cudaup_same" || ! -e $_cudaup_root ]]; then
+    _cudaup_change "$lost$at;$pin;$default;$other;${CUDAUP_VERSION-}"
   fi
   # The short test serves where the pin of this very directory counts.
   _cudaup_near=''
-  if [[ -n $at && $at == "${_cudaup_places[1]}" && -z $_cudaup_yield$_cudaup_refused && -n $_cudaup_same ]]; then
+  if [[ -n $at && $at == "${_cudaup_places[1]}" && -z $lost$_cudaup_yield$_cudaup_refused && ! -e $_cudaup_machine &&
+    "$at;$pin;$default;$other;${CUDAUP_VERSION-};${CUDA_HOME-};$PATH" == "$_cudaup_same" ]]; then
     _cudaup_near=$at _cudaup_near_same="$PWD;$pin;$default;${CUDAUP_VERSION-};${CUDA_HOME-};$PATH"
   fi
 }
@@ -76,9 +86,8 @@ function _cudaup_ask {
   # Once it is there again it is asked.
   [[ -x $_cudaup_asked_of ]] || return 1
   builtin local _cudaup_text
-  if _cudaup_text=$(_CUDAUP_TOLD=$_cudaup_told $_cudaup_asked_of hook zsh "$@"); then
-    builtin eval $_cudaup_text || :
-  fi
+  _cudaup_text=$(_CUDAUP_TOLD=$_cudaup_told $_cudaup_asked_of hook zsh "$@") || return 1
+  builtin eval $_cudaup_text || :
 }
 
 # Which toolkits and add-ons there are: a refusal stands on that too, and another terminal may install what is missing. Only
@@ -94,6 +103,8 @@ function _cudaup_list {
 # Sets _cudaup_places: where a pin for this directory can lie, the nearest first.
 function _cudaup_climb {
   builtin local dir=${PWD%/} end=${CUDAUP_CEILING:--}
+  # What came from another hand holds until the directory changes.
+  [[ -z $_cudaup_yield ]] || _cudaup_asked='?' _cudaup_same=''
   _cudaup_pwd=$PWD
   _cudaup_places=()
   end=${end%/}
@@ -150,3 +161,4 @@ function _cudaup_enrol {
 }
 _cudaup_enrol
 _cudaup_hook
+_cudaup_starting=yes _cudaup_near=''

@@ -72,7 +72,8 @@ pub enum Command {
     Unlink(command::unlink::Args),
     Init(command::init::Args),
     Rehash(command::rehash::Args),
-    #[command(hide = true)]
+    /// Only by `quick`: nobody types it.
+    #[command(skip)]
     Hook(command::hook::Args),
 }
 
@@ -93,7 +94,7 @@ impl Command {
             Self::Env(args) => args.run(context, json),
             Self::Link(args) => args.run(context),
             Self::Unlink(args) => args.run(context),
-            Self::Init(args) => args.run(context),
+            Self::Init(args) => args.run(context, json),
             Self::Rehash(args) => args.run(context),
             Self::Hook(args) => args.run(context),
         }

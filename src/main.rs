@@ -48,6 +48,7 @@ fn main() -> ExitCode {
     let color = colored(cli.color, &host, host.terminal.stdout);
     let style = Style { color, user_home: host.user_home.clone() };
     match context(host, talk).and_then(|context| cli.command.run(&context, cli.json)) {
+        Ok(Outcome::View(view)) if cli.quiet && !cli.json && view.is_report() => ExitCode::SUCCESS,
         Ok(Outcome::View(view)) => show(view.as_ref(), &style, cli.json, ExitCode::SUCCESS),
         Ok(Outcome::Unmet(view)) => show(view.as_ref(), &style, cli.json, ExitCode::from(Exit::Failed as u8)),
         Ok(Outcome::Bytes(bytes)) => print(&bytes, ExitCode::SUCCESS),

@@ -188,7 +188,9 @@ pub fn newcomer(world: &World, state: &State) -> Option<OsString> {
                 .iter()
                 .any(|s| s.ours.as_deref() == Some(value) || s.before.as_deref() == Some(value))
         };
-        if let Some(value) = now.filter(|v| !known(v) && foreign.owns_root(v)) {
+        // A name that leads nowhere is nobody's wish.
+        let there = |value: &OsStr| world.disk.is_dir(std::path::Path::new(value));
+        if let Some(value) = now.filter(|v| !known(v) && foreign.owns_root(v) && there(v)) {
             return Some(value.to_os_string());
         }
     }

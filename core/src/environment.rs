@@ -190,12 +190,17 @@ pub fn enter(base: &Vars, target: &Target, foreign: &Foreign) -> Result<Vars, us
 }
 
 /// Whether everything of ours is still in place: every scalar as we made it, every entry of ours in its list.
-pub fn is_intact(vars: &Vars, state: &State) -> bool {
+pub fn is_intact(vars: &Vars, state: &State, home: &Home) -> bool {
+    let toolkits = home.toolkits();
     let scalars = state.scalars.iter().all(|s| vars.get(&s.name) == s.ours.as_deref());
     scalars
         && state.lists.iter().all(|list| {
             let now = vars.get(&list.name).map(split).unwrap_or_default();
-            list.front.iter().chain(&list.back).all(|ours| now.contains(ours))
+            let ours = |e: &OsString| list.front.contains(e) || list.back.contains(e);
+            // An older PATH that came back may hold what was entered before, or the shims at its end as outside.
+            let stale = now.iter().any(|e| !ours(e) && Path::new(e).starts_with(&toolkits));
+            let outside = state.root.is_empty() && now.len() > 1 && now.last().is_some_and(ours);
+            !stale && !outside && list.front.iter().chain(&list.back).all(|e| now.contains(e))
         })
 }
 

@@ -64,7 +64,7 @@ pub fn mend(world: &World) -> Steps {
     if !state.root.is_empty() && !world.disk.is_dir(Path::new(&state.root)) {
         return again(true);
     }
-    if is_intact(world.vars, state) { Steps::default() } else { again(false) }
+    if is_intact(world.vars, state, world.home) { Steps::default() } else { again(false) }
 }
 
 /// Enters the current directory from an environment in which nothing is entered.

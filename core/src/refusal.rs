@@ -167,7 +167,7 @@ impl fmt::Display for Refusal {
                     Request::Link(name) => write!(f, "there is no toolkit named {name}")?,
                 }
                 asks(f)?;
-                if installed.is_empty() { Ok(()) } else { write!(f, "; installed: {}", installed.join(", ")) }
+                if installed.is_empty() { Ok(()) } else { write!(f, "; at hand: {}", installed.join(", ")) }
             }
             Why::LinkGone(name, path) => {
                 write!(f, "the directory of the linked toolkit {name} was removed: {}", path.display())?;

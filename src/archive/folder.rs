@@ -59,7 +59,8 @@ impl Folder<'_> {
                     continue;
                 }
                 Kind::Link => {
-                    let target = fs::read_link(&full).map_err(|e| Error::Disk(Failure::io("read", &full, &e)))?;
+                    let target =
+                        fs::read_link(&full).map_err(|e| Error::Disk(Failure::io("read", &full, &e)))?;
                     let to = guard::link(&path, target.as_os_str().as_bytes()).map_err(refuse)?;
                     merge.link(part, &path, to, None).map_err(refuse)?;
                 }

@@ -153,7 +153,8 @@ impl Merge {
         let mut lost = Vec::new();
         for (path, mut all) in contests {
             let full = target.root().join(&path);
-            let there = state.links.get(&path).map_or_else(|| Body::File(full.clone()), |to| Body::Link(to.clone()));
+            let there =
+                state.links.get(&path).map_or_else(|| Body::File(full.clone()), |to| Body::Link(to.clone()));
             all.insert(0, (state.claims.owner(&path).unwrap_or_default(), there.clone()));
             // Stable: of one part, what came first.
             all.sort_by_key(|(part, _)| *part);

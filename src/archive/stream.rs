@@ -91,7 +91,8 @@ impl Stream {
 
     fn spend(&mut self, count: u64) -> io::Result<()> {
         let more = (self.most - self.left).saturating_add(count);
-        self.left = self.left.checked_sub(count).ok_or_else(|| io::Error::other(too_much(more, self.most)))?;
+        self.left =
+            self.left.checked_sub(count).ok_or_else(|| io::Error::other(too_much(more, self.most)))?;
         Ok(())
     }
 }

@@ -1,11 +1,11 @@
 //! Tar archives: read from front to back, each entry judged when it comes. Nothing of an entry is kept that its header does
 //! not pay for: names and extensions are read only up to the lengths that they may have.
 
+use super::Error;
 use super::copying::Copying;
 use super::guard::{self, Kind, Refusal};
 use super::merge::{Contents, Merge, Spot};
 use super::stream::{self, Stream};
-use super::Error;
 use std::collections::HashMap;
 use std::io::{self, Read};
 use std::path::PathBuf;
@@ -156,7 +156,8 @@ impl<'a> Tar<'a> {
     ) -> Result<Option<PathBuf>, Error> {
         if let Some(left) = self.left {
             let less = left.checked_sub(entry.size);
-            self.left = Some(less.ok_or_else(|| self.whole("it holds more than its source says".to_owned()))?);
+            self.left =
+                Some(less.ok_or_else(|| self.whole("it holds more than its source says".to_owned()))?);
         }
         let Some((mut file, full)) = merge.create(spot, executable).map_err(Error::Disk)? else {
             self.pass(entry.size)?;
@@ -187,7 +188,8 @@ impl<'a> Tar<'a> {
             };
             let kind = header.entry_type().as_byte();
             let name = header.path_bytes().into_owned();
-            let number = |read: io::Result<u64>| read.map_err(|_| self.whole("a header is damaged".to_owned()));
+            let number =
+                |read: io::Result<u64>| read.map_err(|_| self.whole("a header is damaged".to_owned()));
             let size = number(header.entry_size())?;
             let mode = header.mode().unwrap_or_default();
             match kind {
@@ -227,7 +229,8 @@ impl<'a> Tar<'a> {
         }
         let header = Header::from_byte_slice(&block);
         let field = 148..156;
-        let sum: u32 = block.iter().zip(0..).map(|(b, at)| if field.contains(&at) { 32 } else { u32::from(*b) }).sum();
+        let sum: u32 =
+            block.iter().zip(0..).map(|(b, at)| if field.contains(&at) { 32 } else { u32::from(*b) }).sum();
         if header.cksum().ok() != Some(sum) {
             let why = if self.any { "a header is damaged" } else { "it is no tar archive" };
             return Err(self.whole(why.to_owned()));
@@ -317,7 +320,9 @@ impl<'a> Tar<'a> {
 /// What an entry is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum What {
-    File { executable: bool },
+    File {
+        executable: bool,
+    },
     Directory,
     Link,
     /// A hard link: the same file under a second name.

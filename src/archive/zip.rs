@@ -126,7 +126,10 @@ impl Zip {
     /// What it brings.
     pub fn contents(&self) -> Contents {
         let named = self.members.iter().filter(|m| m.kind != Kind::Directory);
-        Contents { files: named.map(|m| m.path.clone()).collect(), bytes: self.members.iter().map(|m| m.size).sum() }
+        Contents {
+            files: named.map(|m| m.path.clone()).collect(),
+            bytes: self.members.iter().map(|m| m.size).sum(),
+        }
     }
 
     /// The failure that names an entry.

@@ -27,8 +27,8 @@ impl Args {
         for note in &activation.notes {
             context.talk.detail(note);
         }
-        let version = match &activation.entered {
-            Entered::Toolkit(choice) => choice.exact(),
+        let (version, shown) = match &activation.entered {
+            Entered::Toolkit(choice) => (choice.exact(), choice.toolkit.identity.to_string()),
             Entered::Nothing => return Err(nothing_chosen(context)),
             Entered::Refused(refusal) => return Err(refused(refusal)),
         };
@@ -40,7 +40,7 @@ impl Args {
         let path = find(name, &activation).ok_or_else(|| {
             Failure::new(
                 Exit::NotFound,
-                format!("there is no program {} on PATH, with CUDA {version} or without", name.display()),
+                format!("there is no program {} on PATH, with CUDA {shown} or without", name.display()),
             )
         })?;
         let mut changes = activation.changes;

@@ -100,7 +100,7 @@ fn run(word: &str, rest: &[OsString]) -> Habit {
 
 fn choose(word: &str, rest: &[OsString]) -> Habit {
     if rest.iter().any(|arg| arg == "--unset") {
-        return leave(word);
+        return leave(if rest.iter().any(|arg| arg == "--shell") { "shell" } else { word });
     }
     if rest.iter().any(|arg| arg == "-g" || arg == "--global") {
         return no("use --global", OWN_DEFAULT, &[("use --default", &without(&["-g", "--global"], rest))]);
@@ -238,9 +238,9 @@ fn with_addons(named: &[(&'static Library, Option<String>)], versions: &[OsStrin
 fn leave(word: &str) -> Habit {
     let text = match word {
         "shell" | "deactivate" => {
-            "a shell goes back to the version of its directory so\ntry: unset CUDAUP_VERSION"
+            "to go back to the version of the directory in this shell\ntry: unset CUDAUP_VERSION"
         }
-        _ => "a directory has no version of its own any more when its file is gone\ntry: rm .cuda-version",
+        _ => "a directory without a .cuda-version has no version of its own\ntry: rm .cuda-version",
     };
     Habit::Says(text.into())
 }

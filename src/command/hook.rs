@@ -3,16 +3,14 @@
 use crate::command::{Context, Outcome};
 use crate::failure::Failure;
 use crate::shell;
-use clap::Args as Arguments;
 use cudaup_core::follow;
 
-/// Print what this shell has to change (for the hooks).
-#[derive(Debug, Arguments)]
+/// What the hooks ask.
+#[derive(Debug)]
 pub struct Args {
-    /// The shell
+    /// The shell.
     pub shell: String,
-    /// Directory and version files are as before; only the environment changed
-    #[arg(long)]
+    /// Directory and version files are as before; only the environment changed.
     pub mend: bool,
 }
 

@@ -37,7 +37,7 @@ impl Args {
     }
 
     /// Runs the command.
-    pub fn run(&self, context: &Context) -> Result<Outcome, Failure> {
+    pub fn run(&self, context: &Context, json: bool) -> Result<Outcome, Failure> {
         if self.remove {
             return self.remove(context);
         }
@@ -53,7 +53,7 @@ impl Args {
         if self.write {
             return write(context, dialect);
         }
-        if context.host.terminal.stdout {
+        if json || context.host.terminal.stdout {
             let places = places(context)?;
             let wanted = setup::wanted(dialect, &places, &files::content);
             return Ok(Outcome::View(Box::new(How {
@@ -186,6 +186,10 @@ struct Written {
 }
 
 impl View for Written {
+    fn is_report(&self) -> bool {
+        true
+    }
+
     fn json(&self) -> Value {
         json!({ "shell": self.dialect.name(), "changed": paths(&self.changed), "files": rows(&self.wanted) })
     }
@@ -209,6 +213,10 @@ struct Removed {
 }
 
 impl View for Removed {
+    fn is_report(&self) -> bool {
+        true
+    }
+
     fn json(&self) -> Value {
         json!({ "changed": paths(&self.files) })
     }

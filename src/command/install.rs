@@ -7,6 +7,7 @@ use crate::install::addon::{AddonAnswer, AddonOrder};
 use crate::install::decide::Order;
 use crate::install::{Answer, Installed};
 use crate::source::addon::names as addon_sources;
+use crate::source::component;
 use crate::source::never;
 use crate::source::plan::Platform;
 use crate::source::profile::{Profile, Wish};
@@ -69,8 +70,12 @@ impl Args {
     pub fn run(&self, context: &Context) -> Result<Outcome, Failure> {
         let with = self.with(context)?;
         let mut results = Results::default();
-        let done = match self.toolkit_elsewhere(context, &with)? {
-            Some(cuda) => self.add(context, &with, Some(cuda), &mut results),
+        let done = match self.toolkit_at_hand(context, &with)? {
+            Some(toolkit) => {
+                let cuda = Some(toolkit.identity.version.major);
+                results.toolkits.push(Answer::Present(toolkit));
+                self.add(context, &with, cuda, &mut results)
+            }
             None => self.install(context, &self.orders(context)?, &with, &mut results),
         };
         let Err(failure) = done else { return Ok(Outcome::View(Box::new(results))) };
@@ -138,17 +143,21 @@ impl Args {
         Ok(with)
     }
 
-    /// The CUDA major of a toolkit that is asked for here and never installed: the machine's own, or a linked one.
-    fn toolkit_elsewhere(&self, context: &Context, with: &[Typed]) -> Result<Option<u32>, Failure> {
+    /// The toolkit that is asked for in this directory and never installed, where it is at hand: a linked one, or, where
+    /// libraries go with it, the machine's own.
+    fn toolkit_at_hand(&self, context: &Context, with: &[Typed]) -> Result<Option<Toolkit>, Failure> {
         let world = context.world();
         let Ok(Some(asked)) = asked(&world, None) else { return Ok(None) };
-        let elsewhere = matches!(asked.request, Request::System | Request::Link(_));
-        if !self.versions.is_empty() || with.is_empty() || !elsewhere {
+        let linked = matches!(asked.request, Request::Link(_));
+        let systems = asked.request == Request::System && !with.is_empty();
+        if !self.versions.is_empty() || !(linked || systems) {
             return Ok(None);
         }
-        context.talk.say(&format!("{} asks for {}", asked.rule, asked.request));
-        let choice = meet_toolkit(&world, asked).map_err(|r| refused(&r))?;
-        Ok(Some(choice.toolkit.identity.version.major))
+        match meet_toolkit(&world, asked) {
+            Ok(choice) => Ok(Some(choice.toolkit)),
+            Err(_) if linked => Ok(None),
+            Err(refusal) => Err(refused(&refusal)),
+        }
     }
 
     fn orders(&self, context: &Context) -> Result<Vec<Order>, Failure> {
@@ -219,7 +228,10 @@ fn version(request: Request) -> Result<Option<Version>, Failure> {
             Exit::NoVersion,
             format!("`{name}` is a name for a toolkit elsewhere, and no version"),
         )
-        .hint(format!("cudaup link {name} DIR   (to give the toolkit in a directory this name)"))
+        .hint(match component::named(&name) {
+            Some(_) => format!("cudaup install VERSION --components {name}"),
+            None => format!("cudaup link {name} DIR   (to give the toolkit in a directory this name)"),
+        })
         .hint("cudaup install latest")),
     }
 }
@@ -241,6 +253,10 @@ fn unknown_component(name: &str) -> Failure {
 }
 
 impl View for Results {
+    fn is_report(&self) -> bool {
+        true
+    }
+
     fn json(&self) -> Value {
         let rows: Vec<Value> = self.toolkits.iter().map(row).collect();
         let addons: Vec<Value> = self.addons.iter().map(library::row).collect();

@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 /// Give a name to a toolkit that lies elsewhere.
 #[derive(Debug, Arguments)]
 pub struct Args {
-    /// Its name: a lower-case letter, then letters, digits, `.`, `_`, `-`
+    /// Its name: a lower-case letter, then lower-case letters, digits, `.`, `_`, `-`
     name: String,
     /// The toolkit's directory, such as /usr/local/cuda-11.8
     directory: PathBuf,
@@ -126,6 +126,10 @@ fn put(link: &Path, target: &Path) -> Result<Option<PathBuf>, Failure> {
 }
 
 impl View for Linked {
+    fn is_report(&self) -> bool {
+        true
+    }
+
     fn json(&self) -> Value {
         json!({
             "name": self.name,

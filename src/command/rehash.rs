@@ -24,6 +24,10 @@ impl Args {
 }
 
 impl View for Made {
+    fn is_report(&self) -> bool {
+        true
+    }
+
     fn json(&self) -> Value {
         json!({ "shims": self.names })
     }

@@ -46,7 +46,10 @@ pub fn other_than(context: &Context, tool: &str, chosen: &Path) -> Option<Other>
         (false, true) => {
             ("another toolkit came into this shell", format!("to run this one: cudaup exec -- {tool}"))
         }
-        (false, false) => ("this shell does not follow cudaup", "to set it up: cudaup init".to_owned()),
+        (false, false) => (
+            "this shell does not follow cudaup",
+            "to set it up: cudaup init bash --write (or zsh, fish)".to_owned(),
+        ),
     };
     Some(Other { path: found, why, mend })
 }

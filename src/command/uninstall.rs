@@ -114,7 +114,10 @@ fn one(context: &Context, text: &str, force: bool) -> Result<Target, Failure> {
                 Exit::Usage,
                 format!("{wanted} fits several toolkits: {}", names.join(", ")),
             )
-            .hint(format!("cudaup uninstall {}", names.join(" "))));
+            .hint(format!(
+                "cudaup uninstall {}   (or another of them)",
+                names.first().map_or("", |n| n.as_str())
+            )));
         }
     };
     if !force && is_default(context, version, &managed) {
@@ -169,6 +172,10 @@ fn drop_default(context: &Context) -> Result<bool, Failure> {
 }
 
 impl View for Removed {
+    fn is_report(&self) -> bool {
+        true
+    }
+
     fn json(&self) -> Value {
         let rows: Vec<Value> =
             self.toolkits.iter().map(|(name, bytes)| json!({ "name": name, "freed": bytes })).collect();

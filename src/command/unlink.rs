@@ -35,6 +35,10 @@ impl Args {
 }
 
 impl View for Unlinked {
+    fn is_report(&self) -> bool {
+        true
+    }
+
     fn json(&self) -> Value {
         json!({ "name": self.name, "target": self.target.to_string_lossy() })
     }

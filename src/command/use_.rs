@@ -69,7 +69,12 @@ impl Args {
             for line in lacking(&meet(&context.world(), asked_by(context, &request))) {
                 context.talk.say(&line);
             }
-            return this_shell(context, &choice.as_ref().map_or(text, Choice::exact));
+            let named = |c: &Choice| match c.exact() {
+                exact if exact == c.toolkit.identity.to_string() => format!("CUDA {exact}"),
+                name => format!("CUDA {} ({name})", c.toolkit.identity),
+            };
+            let shown = choice.as_ref().map_or_else(|| format!("CUDA {text}"), named);
+            return this_shell(context, &choice.as_ref().map_or(text, Choice::exact), &shown);
         }
         let before = resolve(&context.world(), None).ok().flatten();
         let place = self.place(context)?;
@@ -178,17 +183,18 @@ fn lacking<T>(met: &Result<T, Refusal>) -> Vec<String> {
 }
 
 /// Text for this shell to run; the shell function that the hook defines does so.
-fn this_shell(context: &Context, version: &str) -> Result<Outcome, Failure> {
+fn this_shell(context: &Context, version: &str, shown: &str) -> Result<Outcome, Failure> {
     let dialect = match context.host.text("_CUDAUP_SHELL") {
         Some(name) => shell::dialect(name)?,
         None if context.host.terminal.stdout => {
             return Err(Failure::failed("this shell does not follow cudaup, so that it cannot be switched")
-                .hint("cudaup init")
+                .hint("cudaup init bash --write   (or zsh, fish)")
                 .hint(format!("export CUDAUP_VERSION={version}   (shims and exec go by it)")));
         }
         None => shell::parent::of_parent(&context.host, |_| true)?,
     };
-    context.talk.say(&format!("CUDA {version} in this shell only; to end that: {}", unset(dialect)));
+    let which = if hooked(context) { "this shell only" } else { "the shell that evaluates this, no other" };
+    context.talk.say(&format!("{shown} in {which}; to end that: {}", unset(dialect)));
     Ok(Outcome::Bytes(dialect.render_own(&[("CUDAUP_VERSION".into(), Some(version.into()))])))
 }
 
@@ -206,6 +212,10 @@ fn write(file: &Path, text: &str) -> Result<Option<String>, Failure> {
         Ok(_) => {
             return Err(Failure::failed(format!("{} is there and is no file", file.display()))
                 .hint(format!("move it away: mv {0} {0}.old", shell_words::quote(&file.to_string_lossy()))));
+        }
+        Err(_) if file.is_symlink() => {
+            return Err(Failure::failed(format!("{} is a link that leads nowhere", file.display()))
+                .hint(format!("rm {}", shell_words::quote(&file.to_string_lossy()))));
         }
         Err(_) => Vec::new(),
     };
@@ -288,6 +298,10 @@ fn newer_libraries(torch: &Framework, choice: &Choice, user_home: Option<&PathBu
 }
 
 impl View for Chosen {
+    fn is_report(&self) -> bool {
+        true
+    }
+
     fn json(&self) -> Value {
         json!({
             "request": self.text,

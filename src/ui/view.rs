@@ -9,6 +9,10 @@ pub trait View {
     fn json(&self) -> serde_json::Value;
     /// Text for a person, each line ended.
     fn human(&self, style: &Style) -> String;
+    /// Whether it only tells what the command did, so that `--quiet` leaves it out.
+    fn is_report(&self) -> bool {
+        false
+    }
 }
 
 /// How text for a person is written.

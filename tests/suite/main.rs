@@ -14,6 +14,7 @@ mod hook;
 mod hook_bash;
 mod hook_fish;
 mod hook_limits;
+mod hook_seen;
 mod hook_zsh;
 mod init;
 mod install;

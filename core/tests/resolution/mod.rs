@@ -119,7 +119,7 @@ fn a_pin_that_cannot_be_met_never_falls_through() {
     for (cwd, text) in [
         (
             "/absent",
-            "CUDA 12.7 is not installed (/absent/.cuda-version:2 asks for it); installed: 12.9.1, mine, 12.4.1",
+            "CUDA 12.7 is not installed (/absent/.cuda-version:2 asks for it); at hand: 12.9.1, mine, 12.4.1",
         ),
         ("/spelled", "/spelled/.cuda-version:1: `cu124` is no CUDA version; did you mean 12.4?"),
         ("/evil", "/evil/.cuda-version:1: `$(touch x)` is no CUDA version"),
@@ -228,7 +228,10 @@ fn a_root_that_no_list_can_name_is_refused() {
 
 #[test]
 fn a_toolkit_that_came_later_is_told_from_one_that_was_there() {
-    let disk = disk().with("/p/.cuda-version", "12.4\n").with("/opt/conda/bin/nvcc", "");
+    let disk = disk()
+        .with("/p/.cuda-version", "12.4\n")
+        .with("/opt/conda/bin/nvcc", "")
+        .with("/apps/cuda-11.7/bin/nvcc", "");
     let home = Home::new(HOME);
     let before: Vars =
         [("HOME", "/home/u"), ("PATH", "/usr/local/cuda/bin:/usr/bin"), ("CUDA_HOME", "/usr/local/cuda")]
@@ -246,6 +249,7 @@ fn a_toolkit_that_came_later_is_told_from_one_that_was_there() {
         here(&vars).1
     };
     let ours = inside.get("PATH").unwrap().to_str().unwrap();
+    assert_eq!(changed("CUDA_HOME", "/apps/cuda-9.9"), None, "it leads nowhere");
     assert_eq!(changed("CUDA_HOME", "/apps/cuda-11.7"), Some("/apps/cuda-11.7".into()));
     assert_eq!(changed("PATH", &format!("/apps/cuda-11.7/bin:{ours}")), Some("/apps/cuda-11.7/bin".into()));
     assert_eq!(

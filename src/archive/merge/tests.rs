@@ -42,8 +42,10 @@ fn lost(path: &str, part: usize, to: usize) -> Lost {
 
 #[test]
 fn the_part_that_comes_first_in_the_plan_has_the_place() {
-    let one: &[(&str, Has)] = &[("a/LICENSE", Has::File("one")), ("same", Has::File("x")), ("l", Has::Link("same"))];
-    let two: &[(&str, Has)] = &[("a/LICENSE", Has::File("two")), ("same", Has::File("x")), ("l", Has::Link("same"))];
+    let one: &[(&str, Has)] =
+        &[("a/LICENSE", Has::File("one")), ("same", Has::File("x")), ("l", Has::Link("same"))];
+    let two: &[(&str, Has)] =
+        &[("a/LICENSE", Has::File("two")), ("same", Has::File("x")), ("l", Has::Link("same"))];
     for order in [[(0, one), (1, two)], [(1, two), (0, one)]] {
         let (dir, gone) = merged(&order);
         assert_eq!(gone, [lost("a/LICENSE", 1, 0)]);
@@ -54,11 +56,8 @@ fn the_part_that_comes_first_in_the_plan_has_the_place() {
 
 #[test]
 fn of_three_the_first_wins_whoever_comes_first() {
-    let parts: [(usize, &[(&str, Has)]); 3] = [
-        (0, &[("a", Has::File("0"))]),
-        (1, &[("a", Has::File("1"))]),
-        (2, &[("a", Has::File("0"))]),
-    ];
+    let parts: [(usize, &[(&str, Has)]); 3] =
+        [(0, &[("a", Has::File("0"))]), (1, &[("a", Has::File("1"))]), (2, &[("a", Has::File("0"))])];
     for order in [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]] {
         let (dir, gone) = merged(&order.map(|at| parts[at]));
         assert_eq!(gone, [lost("a", 1, 0)], "{order:?}");

@@ -92,9 +92,12 @@ fn each_packing_and_wrapping_is_unpacked_whatever_its_name_says() {
 
 #[test]
 fn other_packings_are_named() {
-    for (start, method) in
-        [(&b"\x28\xb5\x2f\xfd"[..], "zstd"), (b"BZh9", "bzip2"), (b"\x04\x22\x4d\x18", "lz4"), (b"LZIP", "lzip")]
-    {
+    for (start, method) in [
+        (&b"\x28\xb5\x2f\xfd"[..], "zstd"),
+        (b"BZh9", "bzip2"),
+        (b"\x04\x22\x4d\x18", "lz4"),
+        (b"LZIP", "lzip"),
+    ] {
         let bytes = [start, &[0; 100]].concat();
         let words = format!("it is packed with {method}, which cudaup does not unpack");
         assert_eq!(bad("a.tar.xz", &bytes), words);
@@ -125,7 +128,11 @@ fn damaged_wrappings_are_refused() {
     assert_eq!(bad("a.run", &tar), unknown);
     assert_eq!(bad("a.run", b"#!/bin/sh\necho no\n"), unknown);
     for skip in ["skip=\"99\"", "skip=\"0\"", "skip=\"-1\""] {
-        assert_eq!(bad("a.run", format!("#!/bin/sh\n{skip}\nfilesizes=\"1\"\n").as_bytes()), unknown, "{skip}");
+        assert_eq!(
+            bad("a.run", format!("#!/bin/sh\n{skip}\nfilesizes=\"1\"\n").as_bytes()),
+            unknown,
+            "{skip}"
+        );
     }
 }
 
@@ -183,7 +190,11 @@ fn a_script_that_makeself_made_is_read() {
         let bytes = fs::read(dir.path().join("a.run")).unwrap();
         let out = TempDir::new().unwrap();
         let contents = unpack(out.path(), "a.run", &bytes, None).unwrap();
-        assert_eq!(contents.files.into_iter().collect::<Vec<_>>(), ["builds/cuda_nvcc/bin/nvcc"], "{packing}");
+        assert_eq!(
+            contents.files.into_iter().collect::<Vec<_>>(),
+            ["builds/cuda_nvcc/bin/nvcc"],
+            "{packing}"
+        );
     }
 }
 

@@ -226,14 +226,19 @@ fn nothing_is_written_through_a_link() {
         assert_eq!(refused(&[other(b'2', "out", to)]), Refusal::LinkLeaves(to.into()));
     }
     assert_eq!(refused(&[other(b'2', "out", "")]), Refusal::LinkTarget);
-    assert_eq!(refused(&[pax(&[("linkpath", "/etc")]), other(b'2', "out", "in")]), Refusal::LinkLeaves("/etc".into()));
+    assert_eq!(
+        refused(&[pax(&[("linkpath", "/etc")]), other(b'2', "out", "in")]),
+        Refusal::LinkLeaves("/etc".into())
+    );
     let dir = TempDir::new().unwrap();
     let (tree, outside) = (dir.path().join("tree"), dir.path().join("outside"));
     fs::create_dir(&tree).unwrap();
     fs::create_dir(&outside).unwrap();
     symlink(&outside, tree.join("bin")).unwrap();
     symlink(outside.join("made"), tree.join("file")).unwrap();
-    for made in [file("bin/nvcc", b"x"), file("file", b"x"), other(b'5', "bin/deep", ""), other(b'5', "bin", "")] {
+    for made in
+        [file("bin/nvcc", b"x"), file("file", b"x"), other(b'5', "bin/deep", ""), other(b'5', "bin", "")]
+    {
         let error = unpack(dir.path(), "a.tar", &archive(&[made]), None).unwrap_err();
         assert!(matches!(error, Error::Disk(_)), "{error}");
         assert_eq!(names(&outside), [""; 0]);
@@ -254,13 +259,19 @@ fn hard_links_lead_only_to_what_came_before_from_the_same_archive() {
     let entries = [file("left/out", b"x"), other(b'1', "second", "left/out")];
     let place = |name: &str| (!name.starts_with("left")).then(|| name.to_owned());
     let error = unpack_placed(dir.path(), "a.tar", &archive(&entries), None, &place).unwrap_err();
-    assert!(error.to_string().contains("`second` is a hard link to `left/out`, which is not among"), "{error}");
+    assert!(
+        error.to_string().contains("`second` is a hard link to `left/out`, which is not among"),
+        "{error}"
+    );
 }
 
 #[test]
 fn extensions_have_an_end_and_say_one_size() {
     let long = "x".repeat(5000);
-    assert_eq!(refused(&[pax(&[("path", &long)]), Made { name: long.clone().into(), ..file("", b"x") }]), Refusal::TooLong);
+    assert_eq!(
+        refused(&[pax(&[("path", &long)]), Made { name: long.clone().into(), ..file("", b"x") }]),
+        Refusal::TooLong
+    );
     let endless = Made { size: Some(1 << 40), kind: b'L', ..file("@LongLink", b"") };
     assert_eq!(refused(&[endless.clone()]), Refusal::TooLong);
     assert_eq!(refused(&[Made { kind: b'x', ..endless }]), Refusal::TooLong);

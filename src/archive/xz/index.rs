@@ -67,8 +67,7 @@ pub fn read(file: &Region) -> Result<Index, String> {
         let mut start = stream.start + HEADER;
         for (packed, out) in records {
             if out > 0 {
-                let block =
-                    Block { start, packed, out_start: index.total, out, stream: index.streams.len() };
+                let block = Block { start, packed, out_start: index.total, out, stream: index.streams.len() };
                 index.dictionary = index.dictionary.max(dictionary(file, start)?);
                 index.blocks.push(block);
             }

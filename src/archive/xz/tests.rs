@@ -11,7 +11,10 @@ const MEMORY: u64 = 64 << 20;
 
 /// Something that does not repeat itself, and is the same each time.
 fn contents(length: usize) -> Vec<u8> {
-    (0_u32..).flat_map(|n| n.wrapping_mul(2_654_435_761).rotate_left(n % 31).to_le_bytes()).take(length).collect()
+    (0_u32..)
+        .flat_map(|n| n.wrapping_mul(2_654_435_761).rotate_left(n % 31).to_le_bytes())
+        .take(length)
+        .collect()
 }
 
 /// Blocks of `block` bytes; 0: one block whose header does not say its length.

@@ -19,7 +19,10 @@ fn tar_xz(top: &str, files: &[(&str, &[u8])]) -> Vec<u8> {
 
 /// Does not repeat itself, so that it is as long packed.
 fn noise(length: usize) -> Vec<u8> {
-    (0_u32..).flat_map(|n| n.wrapping_mul(2_654_435_761).rotate_left(n % 31).to_le_bytes()).take(length).collect()
+    (0_u32..)
+        .flat_map(|n| n.wrapping_mul(2_654_435_761).rotate_left(n % 31).to_le_bytes())
+        .take(length)
+        .collect()
 }
 
 fn empty() -> Bench {
@@ -64,7 +67,9 @@ fn tar_archives_arrive_once_and_share_a_tree() {
 
 #[test]
 fn of_two_that_bring_one_path_the_first_in_the_plan_is_taken() {
-    for (first, second) in [("a.tar.xz", "b.tar.xz"), ("a.whl", "b.tar.xz"), ("a.tar.xz", "b.whl"), ("a.whl", "b.whl")] {
+    for (first, second) in
+        [("a.tar.xz", "b.tar.xz"), ("a.whl", "b.tar.xz"), ("a.tar.xz", "b.whl"), ("a.whl", "b.whl")]
+    {
         let mut b = empty();
         for (name, file) in [("first", first), ("second", second)] {
             let bytes = if file.ends_with("whl") {
@@ -83,7 +88,9 @@ fn of_two_that_bring_one_path_the_first_in_the_plan_is_taken() {
             assert_eq!(unpacked[0].files, ["LICENSE", "first"]);
             assert_eq!(unpacked[1].files, ["second"]);
             assert_eq!(fs::read_dir(b.tree()).unwrap().count(), 3);
-            b.parts.iter().for_each(|p| fs::remove_file(b.dir.path().join("downloads").join(&p.file)).unwrap());
+            b.parts
+                .iter()
+                .for_each(|p| fs::remove_file(b.dir.path().join("downloads").join(&p.file)).unwrap());
         }
     }
 }
@@ -133,11 +140,23 @@ fn hostile_and_damaged_archives_are_exit_5() {
     let evil = tar_xz("x", &[("EULA", b"text"), ("EULA/x", b"text")]);
     let cut = &good[..good.len() - 1];
     for (file, bytes, words) in [
-        ("evil.tar.xz", &evil[..], "evil.tar.xz is not unpacked: its entry `x/EULA/x` lies below EULA, which is a file"),
-        ("cut.tar.xz", cut, "cut.tar.xz cannot be unpacked: it is cut off, or something stands behind its end"),
+        (
+            "evil.tar.xz",
+            &evil[..],
+            "evil.tar.xz is not unpacked: its entry `x/EULA/x` lies below EULA, which is a file",
+        ),
+        (
+            "cut.tar.xz",
+            cut,
+            "cut.tar.xz cannot be unpacked: it is cut off, or something stands behind its end",
+        ),
         ("odd.tar.zst", &good, "odd.tar.zst cannot be unpacked: it is no kind of archive that cudaup knows"),
         ("odd.deb", &good, "odd.deb cannot be unpacked: it is no Debian package"),
-        ("odd.run", &good, "odd.run cannot be unpacked: it is no script of makeself, or one of a kind that is not known"),
+        (
+            "odd.run",
+            &good,
+            "odd.run cannot be unpacked: it is no script of makeself, or one of a kind that is not known",
+        ),
     ] {
         let mut b = empty();
         b.archive("good", "good.tar.xz", &good);

@@ -1,0 +1,218 @@
+//! Changes that are easily missed: same toolkit and other settings, directories that move, an old PATH that comes back.
+
+use crate::sandbox::{Sandbox, program, said};
+use crate::shell_driver::Do::*;
+use crate::shell_driver::*;
+use std::fs;
+
+const QUIET: [Do<'static>; 3] = [Prompt, Prompt, Prompt];
+
+fn steps<'a>(parts: impl IntoIterator<Item = Vec<Do<'a>>>) -> Vec<Do<'a>> {
+    after_init(parts.into_iter().flatten())
+}
+
+/// A machine with a default, which makes the short tests of a prompt apply.
+fn usual() -> Sandbox {
+    let at = machine();
+    at.managed("12.6.3");
+    at.write("home/.cudaup/default", "12.6.3\n");
+    at
+}
+
+#[test]
+fn settings_that_differ_are_seen_although_the_toolkit_is_the_same() {
+    let at = usual();
+    at.write("home/a/.cuda-version", "12.4.1\n");
+    at.write("home/b/.cuda-version", "12.4.1\ncpath = off\n");
+    for shell in shells() {
+        let quiet = || QUIET.into_iter().collect::<Vec<_>>();
+        let said = run(
+            &at,
+            shell,
+            &steps([
+                vec![Cd("a")],
+                quiet(),
+                vec![Cd("b"), Cd("a"), Prompt, Show("CPATH"), Cd("b")],
+                quiet(),
+                vec![Show("CPATH"), Line("echo 12.4.1 >.cuda-version"), Prompt, Show("CPATH")],
+                vec![Line("printf '12.4.1\\ncpath = off\\n' >.cuda-version"), Prompt, Show("CPATH")],
+            ]),
+        );
+        let on = format!("CPATH=<{}>", at.home().join("toolkits/12.4.1/include").display());
+        assert_eq!(said, [&on, "CPATH unset", &on, "CPATH unset"], "{shell:?}");
+    }
+}
+
+#[test]
+fn a_directory_that_moved_is_left_where_the_next_one_has_no_version() {
+    for shell in shells() {
+        let at = usual();
+        fs::remove_file(at.path("home/.cudaup/default")).unwrap();
+        at.write("home/m/.cuda-version", "11.8.0\n");
+        let said = run(
+            &at,
+            shell,
+            &steps([
+                vec![Cd("m"), Prompt, Nvcc, Line("mv ../m ../m2"), Prompt, Nvcc],
+                vec![Line("sh -c 'echo 12.6.3 >.cuda-version'"), Prompt, Nvcc, Cd("none"), Prompt, Nvcc],
+                vec![Cd("m2"), Prompt, Line("rm -r ../m2"), Prompt, Cd("none"), Prompt, Nvcc],
+            ]),
+        );
+        let (old, new) = (nvcc(&at, "11.8.0"), nvcc(&at, "12.6.3"));
+        assert_eq!(said, [&old, &old, &new, "no nvcc", "no nvcc"], "{shell:?}");
+    }
+}
+
+/// A venv's `deactivate` puts an old PATH back, in which another toolkit stands.
+#[test]
+fn a_refusal_outlives_an_old_path() {
+    let at = usual();
+    at.write("home/c/.cuda-version", "9.9\n");
+    let restore = "OLD=$PATH; export PATH=\"/ve/bin:$PATH\"";
+    for shell in shells() {
+        let (keep, back) = match shell {
+            Shell::Fish => ("set OLD $PATH; set -gx PATH /ve/bin $PATH", "set -gx PATH $OLD"),
+            _ => (restore, "PATH=$OLD"),
+        };
+        let said = try_run(
+            &at,
+            shell,
+            &steps([vec![
+                Cd("q"),
+                Prompt,
+                Line(keep),
+                Prompt,
+                Cd("c"),
+                Prompt,
+                Line(back),
+                Prompt,
+                Line("sh -c 'echo \"${PATH%%:*}\"'"),
+            ]]),
+        );
+        assert_eq!(lines(&said.out), [at.home().join("shims").to_str().unwrap()], "{shell:?}: {}", said.err);
+    }
+}
+
+#[test]
+fn what_came_from_another_hand_ends_with_the_directory() {
+    let at = usual();
+    let module = at.toolkit("apps/cuda-12.2", "12.2.2");
+    let path = format!("{}/bin:/usr/bin:/bin", module.display());
+    for shell in shells() {
+        let said = try_run(
+            &at,
+            shell,
+            &steps([vec![Cd("q"), Prompt, Set("PATH", &path), Prompt, Nvcc, Cd("q/sub"), Prompt, Nvcc]]),
+        );
+        let theirs = module.join("bin/nvcc").display().to_string();
+        assert_eq!(lines(&said.out), [theirs, nvcc(&at, "12.4.1")], "{shell:?}: {}", said.err);
+    }
+}
+
+#[test]
+fn defaults_that_come_and_go_are_seen() {
+    for shell in shells() {
+        let at = usual();
+        let machine = at.path("etc/cudaup/default");
+        at.write("etc/cudaup/default", "11.8\ncpath = off\n");
+        let (rm, mv) = (format!("rm '{}'", machine.display()), "mkdir ~/.cudaup/default");
+        // A path of the sandbox has a quote in it.
+        let rm = rm.replace("it's", "it'\\''s");
+        let said = try_run(
+            &at,
+            shell,
+            &steps([
+                vec![Cd("q"), Prompt, Prompt, Show("CPATH"), Line(&rm), Prompt, Show("CPATH")],
+                vec![Line("rm ~/.cudaup/default"), Cd("none"), Prompt, Show("CUDA_HOME"), Line(mv), Prompt],
+            ]),
+        );
+        let on = format!("CPATH=<{}>", at.home().join("toolkits/12.4.1/include").display());
+        assert_eq!(lines(&said.out), ["CPATH unset", &on, "CUDA_HOME unset"], "{shell:?}: {}", said.err);
+        assert!(said.err.contains("default: it is a directory"), "{shell:?}: {}", said.err);
+    }
+}
+
+#[test]
+fn a_fifo_beside_cudaup_version_does_not_block() {
+    let at = usual();
+    fs::create_dir_all(at.path("home/fifo")).unwrap();
+    assert!(program_runs("mkfifo", &at.path("home/fifo/.cuda-version")));
+    for shell in shells() {
+        let [name, option] = shell.bare();
+        let steps = [Set("CUDAUP_VERSION", "12.4.1"), Cd("fifo"), Init, Prompt, Prompt, Nvcc];
+        let mut command = command(&at, "timeout");
+        command.args(["20", name, option, "-c", &script(shell, &steps)]);
+        let said = said(command.output().unwrap());
+        assert_eq!(lines(&said.out), [nvcc(&at, "12.4.1")], "{shell:?}: {}", said.err);
+    }
+}
+
+fn program_runs(name: &str, argument: &std::path::Path) -> bool {
+    std::process::Command::new(name).arg(argument).status().unwrap().success()
+}
+
+/// The program may be away for the moment of an upgrade.
+#[test]
+fn an_answer_that_failed_is_asked_for_again() {
+    for shell in [Shell::Bash, Shell::Zsh].into_iter().filter(|s| has(s.name())) {
+        let at = usual();
+        let shim = at.home().join("bin/cudaup-shim");
+        fs::create_dir(at.home().join("bin/real")).unwrap();
+        fs::rename(&shim, at.home().join("bin/real/cudaup-shim")).unwrap();
+        program(
+            &shim,
+            "#!/bin/sh\n[ -e \"$HOME/broken\" ] && exit 3\nexec \"${0%/*}/real/cudaup-shim\" \"$@\"\n",
+        );
+        let said = run(
+            &at,
+            shell,
+            &steps([
+                vec![Cd("q"), Prompt, Nvcc, Line("touch ~/broken; echo 11.8 >.cuda-version"), Prompt, Nvcc],
+                vec![Line("rm ~/broken"), Prompt, Nvcc],
+            ]),
+        );
+        let (before, after) = (nvcc(&at, "12.4.1"), nvcc(&at, "11.8.0"));
+        assert_eq!(said, [before.clone(), before, after], "{shell:?}");
+        at.write("home/q/.cuda-version", "12.4\n");
+    }
+}
+
+/// A start file may have old lines below cudaup's: they are no wish of this moment, and hold where no version applies.
+#[test]
+fn what_stands_below_in_a_start_file_does_not_outrank_the_pin() {
+    let at = machine();
+    let module = at.toolkit("apps/cuda-12.2", "12.2.2");
+    let wish = at.toolkit("apps/cuda-12.1", "12.1.1");
+    let (home, path) = (module.display().to_string(), format!("{}/bin:/usr/bin:/bin", module.display()));
+    let newer = format!("{}/bin:/usr/bin:/bin", wish.display());
+    for shell in shells() {
+        let [program, option] = shell.bare();
+        let lines_below = [Init, Set("CUDA_HOME", &home), Set("PATH", &path)];
+        let later = [
+            Prompt,
+            Nvcc,
+            Cd("none"),
+            Prompt,
+            Nvcc,
+            Cd("p"),
+            Prompt,
+            Nvcc,
+            Set("PATH", &newer),
+            Prompt,
+            Nvcc,
+        ];
+        let steps: Vec<_> = lines_below.into_iter().chain(later).collect();
+        let mut command = command(&at, program);
+        command.current_dir(at.path("home/p")).env_remove("PWD").args([option, "-c", &script(shell, &steps)]);
+        let said = said(command.output().unwrap());
+        let of = |root: &std::path::Path| root.join("bin/nvcc").display().to_string();
+        let (ours, theirs) = (nvcc(&at, "11.8.0"), of(&module));
+        assert_eq!(
+            lines(&said.out),
+            [&ours, &theirs, &ours, &of(&wish)].map(String::from),
+            "{shell:?}: {}",
+            said.err
+        );
+        assert_eq!(said.err.matches("is left in charge").count(), 1, "{shell:?}: {}", said.err);
+    }
+}
