@@ -5,7 +5,7 @@ use super::queue::Queue;
 use super::{Job, local, plain_name};
 use crate::disk::lock::Lock;
 use crate::failure::Failure;
-use crate::net::{Client, Wanted};
+use crate::net::{Client, Error, Wanted};
 use crate::source::plan::Part;
 use crate::ui::progress::Progress;
 use std::fs::File;
@@ -23,7 +23,7 @@ const STEP: Duration = Duration::from_millis(50);
 /// The files of a job, the largest first.
 #[derive(Debug)]
 pub struct Loads {
-    files: Vec<Load>,
+    loads: Vec<Load>,
     /// What need not be loaded.
     local: Vec<(usize, Part)>,
     /// Those that no stream has taken.
@@ -60,7 +60,7 @@ impl Loads {
         }
         loads.sort_by_key(|load| std::cmp::Reverse(load.size));
         let left = Mutex::new(0..loads.len());
-        Ok(Self { files: loads, local, left })
+        Ok(Self { loads, local, left })
     }
 
     /// Starts the threads: two at once, the others one after another while the unpackers have nothing to do. Where the
@@ -71,7 +71,7 @@ impl Loads {
             let (loads, queue) = (Arc::clone(self), Arc::clone(queue));
             std::thread::spawn(move || loads.look(&queue));
         }
-        for stream in 0..client.streams().min(self.files.len()) {
+        for stream in 0..client.streams().min(self.loads.len()) {
             let (loads, client) = (Arc::clone(self), client.clone());
             let (queue, progress) = (Arc::clone(queue), progress.clone());
             std::thread::spawn(move || {
@@ -115,7 +115,7 @@ impl Loads {
     fn take(&self, stream: usize) -> Option<&Load> {
         let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
         let index = if stream % 2 == 1 { left.next_back() } else { left.next() };
-        self.files.get(index?)
+        self.loads.get(index?)
     }
 
     fn none_left(&self) -> bool {
@@ -135,10 +135,21 @@ fn fetch(load: &Load, client: &Client, queue: &Queue, progress: &Progress) -> Re
         bar.at(bytes);
         ControlFlow::Continue(())
     };
-    client.fetch(&load.wanted, &load.path, &seen).map_err(crate::net::Error::into_failure)?;
+    client.fetch(&load.wanted, &load.path, &seen).map_err(failed)?;
     let file = File::open(&load.path).map_err(|e| Failure::io("open", &load.path, &e))?;
     bar.loaded();
     Ok(file)
+}
+
+/// A server that lists what it does not have is most often a mirror that is still being filled.
+fn failed(error: Error) -> Failure {
+    let absent = matches!(error, Error::Status { code: 404 | 410, .. });
+    let failure = error.into_failure();
+    if !absent {
+        return failure;
+    }
+    let message = format!("{}: it is listed, but not there yet (mirrors lag)", failure.message);
+    Failure { message, ..failure }.hint("run the same command again later, or name another --source")
 }
 
 fn lock(path: &Path) -> PathBuf {
