@@ -2,7 +2,9 @@
 
 use super::*;
 
-const COMMANDS: [&str; 13] = [
+const COMMANDS: [&str; 15] = [
+    "add",
+    "remove",
     "install",
     "uninstall",
     "use",
