@@ -199,7 +199,8 @@ impl View for List {
                 })
             })
             .collect();
-        json!({ "toolkits": rows, "addons": addons })
+        let bytes: u64 = self.bytes().iter().sum();
+        json!({ "toolkits": rows, "addons": addons, "bytes": bytes })
     }
 
     fn human(&self, style: &Style) -> String {
@@ -235,7 +236,22 @@ impl View for List {
             })
             .collect();
         let addons: Vec<Vec<String>> = self.addons.iter().map(|r| addon_cells(r, style)).collect();
-        format!("{none}{}{}", table(&rows), table(&addons))
+        let sizes = self.bytes();
+        let total = size(sizes.iter().sum());
+        let total = match (sizes.len(), self.addons.len()) {
+            (0 | 1, _) => String::new(),
+            (toolkits, 0) => format!("{total} in {toolkits} toolkits\n"),
+            (all, _) => format!("{total} in {all} toolkits and add-ons\n"),
+        };
+        format!("{none}{}{}{total}", table(&rows), table(&addons))
+    }
+}
+
+impl List {
+    /// The sizes that are known.
+    fn bytes(&self) -> Vec<u64> {
+        let addons = self.addons.iter().filter_map(|r| r.receipt.as_ref()).map(|receipt| receipt.bytes);
+        self.rows.iter().filter_map(|r| r.bytes).chain(addons).collect()
     }
 }
 

@@ -2,6 +2,7 @@
 //! calls no other command.
 
 pub mod add;
+pub mod cache;
 pub mod current;
 pub mod env;
 pub mod exec;
@@ -13,6 +14,7 @@ pub mod install;
 pub mod library;
 pub mod link;
 pub mod list;
+pub mod mirror;
 pub mod order;
 pub mod rehash;
 pub mod remove;

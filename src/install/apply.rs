@@ -12,9 +12,11 @@ use crate::source::plan::Plan;
 use crate::source::reach::Reach;
 use crate::toolkit::receipt::{self, Receipt};
 use crate::ui::talk::Talk;
+use cudaup_core::builds::RELEASES;
 use cudaup_core::disk::{Disk, Unread};
 use cudaup_core::home::{Home, MACHINE_DEFAULT};
 use cudaup_core::pin;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -49,12 +51,14 @@ pub fn apply(site: &Site<'_>, plan: &Plan, reach: &Reach, verify: bool) -> Resul
     let target = site.home.toolkit(&version);
     let build = Build { name: &version, target: &target, parts: &plan.parts, platform: plan.platform };
     let installed = stage::run(site, &build, reach, |tree, unpacked| {
-        let components: Vec<(String, String)> =
-            plan.parts.iter().map(|p| (p.name.clone(), p.version.clone())).collect();
+        let components = components(plan, tree);
         let target = plan.platform.target();
         let made = mend::mend(tree, &MendFacts { version: plan.version, target, components: &components })?;
         let proof = proved(site, plan, tree, verify)?;
         let mut receipt = receipt(plan, unpacked, made, proof);
+        // Mending takes links out that lead nowhere.
+        let there = |file: &String| fs::symlink_metadata(tree.join(file)).is_ok();
+        receipt.parts.iter_mut().for_each(|part| part.files.retain(there));
         receipt.bytes = tree::size(tree)?;
         receipt.write(tree)?;
         Ok(Box::new(receipt))
@@ -62,10 +66,25 @@ pub fn apply(site: &Site<'_>, plan: &Plan, reach: &Reach, verify: bool) -> Resul
     Ok(installed.map_or(Done::Meanwhile, Done::Installed))
 }
 
+/// What version.json is to name. A toolkit that came whole brings its own; where it has none, the builds that tell its
+/// release stand there.
+fn components(plan: &Plan, tree: &Path) -> Vec<(String, String)> {
+    if !plan.is_whole() {
+        return plan.parts.iter().map(|p| (p.name.clone(), p.version.clone())).collect();
+    }
+    if tree.join("version.json").exists() {
+        return Vec::new();
+    }
+    let release = RELEASES.iter().find(|r| r.version == plan.version);
+    let builds = release.map(|r| [("cuda_nvcc", r.nvcc), ("cuda_cudart", r.cudart)]);
+    let known = builds.into_iter().flatten().filter(|(_, build)| !build.is_empty());
+    known.map(|(name, build)| (name.to_owned(), build.to_owned())).collect()
+}
+
 fn proved(site: &Site<'_>, plan: &Plan, tree: &Path, verify: bool) -> Result<receipt::Proof, Failure> {
     let unproved =
         |reason: &str| receipt::Proof::Unproved { reason: reason.to_owned(), remedy: String::new() };
-    if plan.component("cuda_nvcc").is_none() || !tree.join("bin/nvcc").exists() {
+    if (plan.component("cuda_nvcc").is_none() && !plan.is_whole()) || !tree.join("bin/nvcc").exists() {
         return Ok(unproved("it has no nvcc"));
     }
     if !verify {

@@ -3,9 +3,11 @@
 pub mod addon;
 pub mod catalogue;
 pub mod component;
+pub mod debian;
 mod digest;
 mod each;
 pub mod index;
+pub mod local;
 pub mod never;
 pub mod nvidia;
 pub mod plan;
@@ -14,5 +16,6 @@ pub mod pypi;
 pub mod query;
 pub mod reach;
 pub mod redist;
+pub mod runfile;
 pub mod select;
 mod unknown;

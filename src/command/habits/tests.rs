@@ -2,7 +2,7 @@
 
 use super::*;
 
-const COMMANDS: [&str; 15] = [
+const COMMANDS: [&str; 17] = [
     "add",
     "remove",
     "install",
@@ -17,6 +17,8 @@ const COMMANDS: [&str; 15] = [
     "link",
     "unlink",
     "rehash",
+    "cache",
+    "mirror",
     "help",
 ];
 
@@ -53,6 +55,8 @@ const MEANS: &[(&str, &str)] = &[
     ("shell", "current"),
     ("default 12.4", "use --default 12.4"),
     ("default", "list"),
+    ("clean", "cache clean"),
+    ("prune", "cache clean"),
     ("alias default 12.4", "use --default 12.4"),
     ("install -y 12.4", "install 12.4"),
     ("install 13.0 --profile minimal --yes", "install 13.0 --profile minimal"),
@@ -88,8 +92,6 @@ const SAYS: &[(&str, &[&str])] = &[
     ("update", &["cudaup install --upgrade latest"]),
     ("update 12.4", &["cudaup install --upgrade 12.4"]),
     ("check", &["cudaup current --check", "cudaup list --remote"]),
-    ("clean", &["nothing to clean"]),
-    ("cache clean", &["nothing to clean"]),
     ("doctor", &["no `doctor`", "cudaup current -v"]),
     ("install cudnn", &["cuDNN goes beside a toolkit", "try: cudaup add cudnn\n"]),
     ("install cudnn==9.8 nccl", &["cuDNN, NCCL", "try: cudaup add cudnn@9.8 nccl\n"]),
