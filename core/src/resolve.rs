@@ -72,7 +72,14 @@ pub fn asked(world: &World, argument: Option<&Request>) -> Result<Option<Asked>,
     if let Some(text) = world.vars.get("CUDAUP_VERSION").filter(|v| !v.is_empty()) {
         let (request, _) = Request::parse_typed(&text.to_string_lossy())
             .map_err(|bad| Refusal { rule: Rule::Variable, why: Why::Request(bad) })?;
-        return Ok(Some(Asked { request, rule: Rule::Variable, settings: below }));
+        // exec and shims hand the exact version on: where that is what the pin here means, it is still the pin's wish, and
+        // a child of theirs is not to lose its keys. A pin that cannot be read says nothing of a version that is given.
+        let pin = nearest_pin(world).ok().flatten().map(|(_, pin)| pin);
+        let settings = match pin.filter(|p| p.request.as_ref().is_some_and(|p| means(p, &request))) {
+            Some(pin) => pin.settings.over(&below),
+            None => below,
+        };
+        return Ok(Some(Asked { request, rule: Rule::Variable, settings }));
     }
     if let Some((file, pin)) = nearest_pin(world)? {
         let settings = pin.settings.over(&below);
@@ -85,6 +92,14 @@ pub fn asked(world: &World, argument: Option<&Request>) -> Result<Option<Asked>,
         }
     }
     Ok(None)
+}
+
+/// Whether an exact request is one that a pin's request means.
+fn means(pin: &Request, exact: &Request) -> bool {
+    match (pin, exact) {
+        (Request::Version(wanted), Request::Version(exact)) => exact.is_exact() && wanted.accepts(*exact),
+        _ => pin == exact,
+    }
 }
 
 /// The toolkit that applies by rules 1 to 4, with its add-ons.

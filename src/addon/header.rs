@@ -9,12 +9,12 @@ use std::path::Path;
 pub fn version(include: &Path, origin: &Origin) -> Option<Number> {
     origin.headers.iter().find_map(|name| {
         let text = text::read(&include.join(name)).ok()?;
-        numbers(&text, &origin.macros)
+        numbers(&text, origin.macros)
     })
 }
 
-/// The numbers of three `#define` lines, as a version. A macro that is computed from others is passed over.
-fn numbers(text: &str, macros: &[&str; 3]) -> Option<Number> {
+/// The numbers of `#define` lines, as a version. A macro that is computed from others is passed over.
+fn numbers(text: &str, macros: &[&str]) -> Option<Number> {
     let value = |name: &&str| {
         text.lines().find_map(|line| {
             let mut words = line.trim().strip_prefix('#')?.split_whitespace();

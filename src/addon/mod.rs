@@ -21,8 +21,8 @@ pub struct Origin {
     pub project: &'static str,
     /// The files that may hold its version, the newer place first.
     pub headers: &'static [&'static str],
-    /// The names of the numbers in them.
-    pub macros: [&'static str; 3],
+    /// The names of those numbers in them that can be relied on.
+    pub macros: &'static [&'static str],
     /// How many tenths of its packed size it takes on disk, rounded up: as a wheel and as an archive of NVIDIA's.
     pub swells: (u64, u64),
 }
@@ -35,7 +35,7 @@ const ORIGINS: [Origin; 5] = [
         component: "cudnn",
         project: "nvidia-cudnn",
         headers: &["cudnn_version.h", "cudnn.h"],
-        macros: ["CUDNN_MAJOR", "CUDNN_MINOR", "CUDNN_PATCHLEVEL"],
+        macros: &["CUDNN_MAJOR", "CUDNN_MINOR", "CUDNN_PATCHLEVEL"],
         swells: (19, 25),
     },
     Origin {
@@ -44,7 +44,7 @@ const ORIGINS: [Origin; 5] = [
         component: "nccl",
         project: "nvidia-nccl",
         headers: &["nccl.h"],
-        macros: ["NCCL_MAJOR", "NCCL_MINOR", "NCCL_PATCH"],
+        macros: &["NCCL_MAJOR", "NCCL_MINOR", "NCCL_PATCH"],
         swells: (16, 30),
     },
     Origin {
@@ -53,7 +53,8 @@ const ORIGINS: [Origin; 5] = [
         component: "libcutensor",
         project: "cutensor",
         headers: &["cutensor.h", "cutensor/types.h"],
-        macros: ["CUTENSOR_MAJOR", "CUTENSOR_MINOR", "CUTENSOR_PATCH"],
+        // Releases have come out with the third number of the one before.
+        macros: &["CUTENSOR_MAJOR", "CUTENSOR_MINOR"],
         swells: (20, 30),
     },
     Origin {
@@ -62,7 +63,7 @@ const ORIGINS: [Origin; 5] = [
         component: "libcusparse_lt",
         project: "nvidia-cusparselt",
         headers: &["cusparseLt.h"],
-        macros: ["CUSPARSELT_VER_MAJOR", "CUSPARSELT_VER_MINOR", "CUSPARSELT_VER_PATCH"],
+        macros: &["CUSPARSELT_VER_MAJOR", "CUSPARSELT_VER_MINOR", "CUSPARSELT_VER_PATCH"],
         swells: (20, 30),
     },
     Origin {
@@ -71,7 +72,7 @@ const ORIGINS: [Origin; 5] = [
         component: "libnvshmem",
         project: "nvidia-nvshmem",
         headers: &["non_abi/nvshmem_version.h"],
-        macros: [
+        macros: &[
             "NVSHMEM_VENDOR_MAJOR_VERSION",
             "NVSHMEM_VENDOR_MINOR_VERSION",
             "NVSHMEM_VENDOR_PATCH_VERSION",

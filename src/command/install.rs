@@ -138,6 +138,7 @@ impl Args {
         let mut with: Vec<Typed> =
             self.with.iter().map(|text| library::typed(text)).collect::<Result<_, _>>()?;
         if self.versions.is_empty()
+            && self.from.is_none()
             && let Ok(Some(asked)) = asked(&context.world(), None)
         {
             for wish in asked.settings.addons.into_iter().filter(|w| w.version.is_some()) {

@@ -163,14 +163,6 @@ impl Row {
     }
 }
 
-impl List {
-    /// The bytes of what cudaup installed.
-    fn sizes(&self) -> Vec<u64> {
-        let addons = self.addons.iter().filter_map(|r| r.receipt.as_ref().map(|receipt| receipt.bytes));
-        self.rows.iter().filter_map(|r| r.bytes).chain(addons).collect()
-    }
-}
-
 impl View for List {
     fn json(&self) -> Value {
         let paths =
@@ -207,7 +199,7 @@ impl View for List {
                 })
             })
             .collect();
-        let bytes: u64 = self.sizes().iter().sum();
+        let bytes: u64 = self.bytes().iter().sum();
         json!({ "toolkits": rows, "addons": addons, "bytes": bytes })
     }
 
@@ -244,12 +236,22 @@ impl View for List {
             })
             .collect();
         let addons: Vec<Vec<String>> = self.addons.iter().map(|r| addon_cells(r, style)).collect();
-        let sizes = self.sizes();
-        let total = match sizes.len() {
-            0 | 1 => String::new(),
-            _ => format!("{} in all\n", size(sizes.iter().sum())),
+        let sizes = self.bytes();
+        let total = size(sizes.iter().sum());
+        let total = match (sizes.len(), self.addons.len()) {
+            (0 | 1, _) => String::new(),
+            (toolkits, 0) => format!("{total} in {toolkits} toolkits\n"),
+            (all, _) => format!("{total} in {all} toolkits and add-ons\n"),
         };
         format!("{none}{}{}{total}", table(&rows), table(&addons))
+    }
+}
+
+impl List {
+    /// The sizes that are known.
+    fn bytes(&self) -> Vec<u64> {
+        let addons = self.addons.iter().filter_map(|r| r.receipt.as_ref()).map(|receipt| receipt.bytes);
+        self.rows.iter().filter_map(|r| r.bytes).chain(addons).collect()
     }
 }
 

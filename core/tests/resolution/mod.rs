@@ -191,6 +191,26 @@ fn an_add_on_is_paired_with_the_toolkits_major() {
 }
 
 #[test]
+fn children_of_a_pinned_place_keep_the_keys_of_its_pin() {
+    let addon = "/home/u/.cudaup/addons/cudnn/9.8.0.87-cuda12";
+    let disk = disk()
+        .addon(addon)
+        .with("/p/.cuda-version", "12.4\ncudnn = 9\nhost_compiler = g++-12\n")
+        .with("/l/.cuda-version", "mine\ncudnn = 9\n")
+        .with("/odd/.cuda-version", "$(touch x)\n");
+    let keys = |cwd: &str, version: &str| {
+        let choice = at(&disk, cwd, &[("CUDAUP_VERSION", version)], None).unwrap().unwrap();
+        (choice.addons.len(), choice.settings.host_compiler.is_some())
+    };
+    assert_eq!(keys("/p", "12.4.1"), (1, true), "what exec and shims hand on");
+    assert_eq!(keys("/l", "mine"), (1, false));
+    assert_eq!(keys("/p", "12.4.0"), (1, true), "another update of what the pin means");
+    assert_eq!(keys("/p", "12.6.3"), (0, false), "another request");
+    assert_eq!(keys("/p", "12"), (0, false), "not exact: somebody's own wish");
+    assert_eq!(keys("/odd", "12.4.1"), (0, false), "a version that is given does not depend on the file");
+}
+
+#[test]
 fn the_one_that_was_asked_for_goes_before_a_copy_inside_the_toolkit() {
     let addon = "/home/u/.cudaup/addons/cudnn/8.9.7.29-cuda11";
     let list = |disk: &MapDisk, name: &str| {
