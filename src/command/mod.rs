@@ -27,6 +27,8 @@ pub mod which;
 use crate::failure::{Exit, Failure};
 use crate::host::Host;
 use crate::install::apply::Site;
+use crate::install::decide::roots_files;
+use crate::install::look::other_owner;
 use crate::ui::talk::Talk;
 use crate::ui::view::View;
 use cudaup_core::environment::{Change, Vars};
@@ -37,7 +39,7 @@ use cudaup_core::request::Request;
 use cudaup_core::resolve::World;
 use cudaup_shim::RealDisk;
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// What every command is given.
 pub struct Context {
@@ -62,6 +64,13 @@ impl Context {
     /// What an install is given.
     pub fn site(&self) -> Site<'_> {
         Site { host: &self.host, home: &self.home, disk: &self.disk, talk: &self.talk }
+    }
+
+    /// Warns root before it leaves files of its own in another user's home.
+    pub fn warn_root(&self, home: &Path) {
+        if let Some(owner) = other_owner(home) {
+            self.talk.say(&roots_files(owner));
+        }
     }
 
     /// Reads a request as it was typed, and says where it was spelled otherwise.

@@ -59,10 +59,11 @@ struct Chosen {
 impl Args {
     /// Runs the command.
     pub fn run(&self, context: &Context) -> Result<Outcome, Failure> {
+        context.warn_root(context.home.path());
         let request = context.request(&self.version)?;
         let choice = self.choice(context, &request)?;
         let text = match (&request, &choice) {
-            (Request::Latest, Some(choice)) => choice.exact(),
+            (Request::Latest, Some(choice)) => choice.toolkit.identity.version.to_string(),
             _ => request.to_string(),
         };
         if self.shell {

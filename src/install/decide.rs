@@ -257,10 +257,12 @@ pub fn announcement(plan: &Plan, room: &Room, facts: &Facts) -> Vec<String> {
 
 /// What root is told before it writes into another user's home.
 pub fn owner_warning(facts: &Facts) -> Option<String> {
-    let owner = facts.other_owner?;
-    Some(format!(
-        "warning: you are root and this is the home of user {owner}: what is made now will be root's"
-    ))
+    facts.other_owner.map(roots_files)
+}
+
+/// What root is told in the home of that user.
+pub fn roots_files(owner: u32) -> String {
+    format!("warning: you are root and this is the home of user {owner}: what is made now will be root's")
 }
 
 #[cfg(test)]
