@@ -59,6 +59,26 @@ pub fn rename_into_place(staged: &Path, target: &Path) -> Result<(), Failure> {
     }
 }
 
+/// Puts a finished tree in the place of another, in one step where the file system can do that. The other is where the
+/// finished one was then.
+pub fn exchange(staged: &Path, target: &Path) -> Result<(), Failure> {
+    use rustix::fs::{CWD, RenameFlags, renameat_with};
+    if renameat_with(CWD, staged, CWD, target, RenameFlags::EXCHANGE).is_ok() {
+        return Ok(());
+    }
+    // Not everywhere, and never between two file systems: for a moment the place is empty then.
+    let name = target.file_name().unwrap_or_default().to_string_lossy();
+    let aside = target.with_file_name(format!(".cudaup-{name}.old"));
+    tree::remove(&aside)?;
+    fs::rename(target, &aside).map_err(|e| Failure::io("rename", target, &e))?;
+    let moved = rename_into_place(staged, target);
+    if moved.is_err() {
+        fs::rename(&aside, target).map_err(|e| Failure::io("put back", target, &e))?;
+        return moved;
+    }
+    tree::remove(&aside)
+}
+
 fn move_by_copy(staged: &Path, target: &Path) -> Result<(), Failure> {
     let folder = target.parent().unwrap_or(Path::new("/"));
     // Whoever moves to a target holds its lock, so that what is there by this name is of a dead process.

@@ -49,6 +49,11 @@ impl Staging {
     pub fn commit(self, target: &Path) -> Result<(), Failure> {
         atomic::rename_into_place(&self.tree, target)
     }
+
+    /// Gives the finished tree the place of another one, which is removed.
+    pub fn replace(self, target: &Path) -> Result<(), Failure> {
+        atomic::exchange(&self.tree, target)
+    }
 }
 
 impl Drop for Staging {

@@ -189,7 +189,7 @@ fn apply(site: &Site<'_>, plan: &AddonPlan, reach: &Reach) -> Result<(Addon, Opt
     let root = site.home.addons().join(name).join(&directory);
     let staged = format!("{name}-{directory}");
     let parts = std::slice::from_ref(&plan.part);
-    let build = Build { name: &staged, target: &root, parts, platform: plan.platform };
+    let build = Build { name: &staged, target: &root, parts, platform: plan.platform, replace: false };
     let receipt = stage::run(site, &build, reach, |tree, unpacked| {
         let made = mend::addon::mend(tree, name, plan.library.header, &plan.part.file)?;
         check_version(plan, tree, site)?;

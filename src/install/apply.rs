@@ -45,11 +45,18 @@ pub enum Done {
     Meanwhile,
 }
 
-/// Carries a plan out.
-pub fn apply(site: &Site<'_>, plan: &Plan, reach: &Reach, verify: bool) -> Result<Done, Failure> {
+/// Carries a plan out. `replace`: also where a toolkit of that version is, whose place it takes.
+pub fn apply(
+    site: &Site<'_>,
+    plan: &Plan,
+    reach: &Reach,
+    verify: bool,
+    replace: bool,
+) -> Result<Done, Failure> {
     let version = plan.version.to_string();
     let target = site.home.toolkit(&version);
-    let build = Build { name: &version, target: &target, parts: &plan.parts, platform: plan.platform };
+    let build =
+        Build { name: &version, target: &target, parts: &plan.parts, platform: plan.platform, replace };
     let installed = stage::run(site, &build, reach, |tree, unpacked| {
         let components = components(plan, tree);
         let target = plan.platform.target();

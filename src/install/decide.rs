@@ -3,6 +3,7 @@
 use crate::compat::driver;
 use crate::failure::{Exit, Failure};
 use crate::install::look::{Facts, Room, Store};
+use crate::source::component;
 use crate::source::local::{NAME as LOCAL, Origin};
 use crate::source::plan::{Plan, Platform, WHOLE};
 use crate::source::profile::{Profile, Wish, select};
@@ -61,6 +62,8 @@ pub enum First {
     Present(Toolkit),
     /// A source has to be asked, for this machine.
     Ask(Platform),
+    /// What is there has too little: it is made anew, with this much, from the source that it came from.
+    Grow(Platform, Wish, Option<&'static str>),
 }
 
 /// The machine to install for, where the home is for it. `asked` is the one that was named.
@@ -95,7 +98,11 @@ pub fn first(order: &Order, facts: &Facts, home: &Path) -> Result<First, Failure
     }
     match (&present.kind, &facts.receipt) {
         (Kind::Managed, Some(receipt)) => match absent(&order.wish, receipt, present.identity.version) {
-            Some(absent) => Err(too_little(present, receipt, &absent, &order.wish)),
+            Some(absent) if has(receipt, WHOLE) => Err(too_little(present, receipt, &absent)),
+            Some(_) => {
+                let source = sources::names().find(|name| *name == receipt.source);
+                Ok(First::Grow(platform, grown(receipt, &order.wish), source))
+            }
             None => Ok(First::Present(present.clone())),
         },
         (Kind::Managed, None) => Ok(First::Present(present.clone())),
@@ -143,32 +150,28 @@ fn absent(wish: &Wish, receipt: &Receipt, version: Version) -> Option<String> {
     profile.filter(|p| installed.is_none_or(|i| i < *p)).map(|p| format!("the {p} profile"))
 }
 
-fn too_little(present: &Toolkit, receipt: &Receipt, absent: &str, wish: &Wish) -> Failure {
+/// What came in one piece cannot be added to.
+fn too_little(present: &Toolkit, receipt: &Receipt, absent: &str) -> Failure {
     let version = present.identity.version;
-    let amount = match Profile::parse(&receipt.profile) {
-        Some(profile) => format!("the {profile} profile"),
-        None => receipt.profile.clone(),
-    };
-    // What is there now has to be there afterwards, too.
-    let kept = Profile::parse(&receipt.profile).filter(|_| wish.profile == Profile::Chosen);
-    let wish = Wish { profile: kept.unwrap_or(wish.profile), components: wish.components.clone() };
-    let again = format!("cudaup uninstall {version} --force && cudaup install {version}{}", options(&wish));
-    Failure::failed(format!("{version} is installed with {amount}, without {absent}")).hint(again)
+    Failure::failed(format!("{version} came in one piece from {}, without {absent}", receipt.source))
+        .hint(format!("cudaup uninstall {version} --force && cudaup install {version}"))
 }
 
-/// A wish as the command line takes it.
-fn options(wish: &Wish) -> String {
-    let mut options = String::new();
-    if wish.profile != Profile::Chosen {
-        options.push_str(" --profile ");
-        options.push_str(&wish.profile.to_string());
+/// What there is and what is wanted, together.
+fn grown(receipt: &Receipt, wish: &Wish) -> Wish {
+    let profile = match (Profile::parse(&receipt.profile), wish.profile) {
+        (Some(there), Profile::Chosen) => there,
+        (Some(there), wanted) => there.max(wanted),
+        (None, wanted) => wanted,
+    };
+    let mut components = wish.components.clone();
+    let there = receipt.parts.iter().filter_map(|part| component::named(&part.name));
+    for component in there {
+        if !components.contains(&component) {
+            components.push(component);
+        }
     }
-    let names: Vec<&str> = wish.components.iter().map(|c| c.name).collect();
-    if !names.is_empty() {
-        options.push_str(" --components ");
-        options.push_str(&names.join(","));
-    }
-    options
+    Wish { profile, components }
 }
 
 /// Whether the plan can be carried out in the room there is.

@@ -59,10 +59,16 @@ pub fn run(site: &Site<'_>, roots: &[PathBuf], order: &Order) -> Result<Answer, 
     let start = Instant::now();
     let look = |request| look::look(site.host, site.home, roots, site.disk, request);
     let facts = look(order.request);
-    let platform = match decide::first(order, &facts, site.home.path())? {
+    let (order, platform, grows) = match decide::first(order, &facts, site.home.path())? {
         First::Present(toolkit) => return Ok(Answer::Present(toolkit)),
-        First::Ask(platform) => platform,
+        First::Ask(platform) => (order.clone(), platform, false),
+        First::Grow(platform, wish, source) => {
+            let request = facts.present.as_ref().map(|t| t.identity.version);
+            let source = source.filter(|_| order.source == select::AUTO).unwrap_or(order.source);
+            (Order { request, wish, source, ..order.clone() }, platform, true)
+        }
     };
+    let order = &order;
     let reach = reach(site.host, site.home.path())?;
     for note in &reach.indexes.notes {
         site.talk.say(&format!("note: {note}"));
@@ -72,7 +78,7 @@ pub fn run(site: &Site<'_>, roots: &[PathBuf], order: &Order) -> Result<Answer, 
         Some(origin) => from::plan(site, &query, origin, order.dry_run)?,
         None => select::plan(&query, order.source)?,
     };
-    if let Some(there) = installed_already(order, &look(Some(plan.version)), site)? {
+    if !grows && let Some(there) = installed_already(order, &look(Some(plan.version)), site)? {
         return Ok(Answer::Present(there));
     }
     let room = look::room(site.home, &plan.parts)?;
@@ -81,18 +87,21 @@ pub fn run(site: &Site<'_>, roots: &[PathBuf], order: &Order) -> Result<Answer, 
         return Ok(Answer::Planned(Box::new(plan), lines));
     }
     decide::fits(&plan, &room)?;
+    if grows {
+        site.talk.say(&format!("{} is there with less: it is made anew and takes its place", plan.version));
+    }
     for line in &lines {
         site.talk.say(line);
     }
     let version = plan.version.to_string();
-    let mut applied = apply::apply(site, &plan, &reach, order.verify);
+    let mut applied = apply::apply(site, &plan, &reach, order.verify, grows);
     if let Err(failure) = &applied
         && order.from.is_none()
         && let Some(again) = remade(&query, &plan, failure)
     {
         site.talk.say(&format!("{failure}: {} has other files for {version} by now; once more", plan.source));
         plan = again;
-        applied = apply::apply(site, &plan, &reach, order.verify);
+        applied = apply::apply(site, &plan, &reach, order.verify, grows);
     }
     match applied? {
         Done::Installed(receipt) => {
@@ -135,6 +144,6 @@ fn installed_already(order: &Order, facts: &Facts, site: &Site<'_>) -> Result<Op
     let order = Order { upgrade: false, from: None, ..order.clone() };
     match decide::first(&order, facts, site.home.path())? {
         First::Present(toolkit) => Ok(Some(toolkit)),
-        First::Ask(_) => Ok(None),
+        First::Ask(_) | First::Grow(..) => Ok(None),
     }
 }

@@ -28,6 +28,8 @@ pub struct Build<'a> {
     pub parts: &'a [Part],
     /// The machine that it is for.
     pub platform: Platform,
+    /// Whether it takes the place of what is there.
+    pub replace: bool,
 }
 
 /// Puts it together; `finish` gets the unpacked tree, makes it whole and writes its receipt. `None`: another process has
@@ -45,13 +47,18 @@ pub fn run<R>(
     }
     record_machine(site.home, build.platform)?;
     let staging = Staging::open(&site.home.staging(), build.name, WAIT, &|line| site.talk.say(line))?;
-    if fs::symlink_metadata(build.target).is_ok() {
+    let there = fs::symlink_metadata(build.target).is_ok();
+    if there && !build.replace {
         return Ok(None);
     }
     let job = Job { parts: build.parts, downloads: &downloads, tree: staging.tree() };
     let unpacked = engine::run(&job, &reach.client, site.talk)?;
     let made = finish(staging.tree(), &unpacked)?;
-    staging.commit(build.target)?;
+    if there {
+        staging.replace(build.target)?
+    } else {
+        staging.commit(build.target)?
+    }
     if !reach.keep {
         engine::forget(build.parts, &downloads);
     }

@@ -41,7 +41,7 @@ fn toolkit(kind: Kind) -> Toolkit {
 fn minimal() -> Facts {
     let part = |name: &str| receipt::Part { name: name.into(), ..receipt::Part::default() };
     let parts = ["cuda_nvcc", "cuda_crt", "libnvvm", "cuda_cudart", "cuda_cccl"].map(part).to_vec();
-    let receipt = Receipt { profile: "minimal".into(), parts, ..Receipt::default() };
+    let receipt = Receipt { profile: "minimal".into(), source: "pypi".into(), parts, ..Receipt::default() };
     Facts { present: Some(toolkit(Kind::Managed)), receipt: Some(receipt), ..nothing() }
 }
 
@@ -76,7 +76,7 @@ fn a_component_in_anothers_archive_is_there() {
     let mut facts = minimal();
     let wish = Wish::read(None, &["cuobjdump"]).unwrap();
     let order = Order { wish, amount_given: true, ..order("13.0") };
-    assert!(decide(&order, &facts).is_err());
+    assert!(matches!(decide(&order, &facts).unwrap(), First::Grow(..)));
     facts.receipt.as_mut().unwrap().parts[0].files = vec!["bin/cuobjdump".into()];
     assert_eq!(decide(&order, &facts).unwrap(), First::Present(toolkit(Kind::Managed)));
 }
@@ -86,14 +86,20 @@ fn an_amount_that_was_asked_for_is_held_against_what_is_there() {
     let with = |wish: Wish| Order { wish, amount_given: true, ..order("13.0") };
     assert!(matches!(decide(&with(Wish::of(Profile::Minimal)), &minimal()), Ok(First::Present(_))));
     assert!(matches!(decide(&with(Wish::read(None, &["nvcc"]).unwrap()), &minimal()), Ok(First::Present(_))));
-    let refused = decide(&with(Wish::of(Profile::Full)), &minimal()).unwrap_err();
-    assert!(refused.message.contains("without the full profile"), "{refused}");
-    let refused = decide(&with(Wish::read(None, &["cublas"]).unwrap()), &minimal()).unwrap_err();
-    assert_eq!(refused.message, "13.0.3 is installed with the minimal profile, without libcublas");
-    assert_eq!(
-        refused.tries,
-        ["cudaup uninstall 13.0.3 --force && cudaup install 13.0.3 --profile minimal --components libcublas"]
-    );
+    let grown = |wish: Wish| match decide(&with(wish), &minimal()).unwrap() {
+        First::Grow(Platform::LinuxX86_64, wish, source) => {
+            (wish.profile, wish.components.iter().map(|c| c.name).collect::<Vec<_>>(), source)
+        }
+        other => panic!("{other:?}"),
+    };
+    let there = ["cuda_nvcc", "cuda_crt", "libnvvm", "cuda_cudart", "cuda_cccl"];
+    assert_eq!(grown(Wish::of(Profile::Full)), (Profile::Full, there.to_vec(), Some("pypi")));
+    let (profile, components, _) = grown(Wish::read(None, &["cublas"]).unwrap());
+    assert_eq!((profile, components), (Profile::Minimal, [&["libcublas"][..], &there].concat()));
+    let mut piece = minimal();
+    piece.receipt.as_mut().unwrap().parts[0].name = WHOLE.into();
+    let refused = decide(&with(Wish::of(Profile::Full)), &piece).unwrap_err();
+    assert!(refused.message.contains("in one piece from pypi, without the full profile"), "{refused}");
     let system = Facts { present: Some(toolkit(Kind::System)), ..nothing() };
     assert_eq!(decide(&with(Wish::of(Profile::Full)), &system).unwrap(), ASK);
 }
