@@ -1,6 +1,8 @@
 //! From downloaded parts to a toolkit that works: look at the machine, decide, carry out.
 
 pub mod apply;
+#[cfg(test)]
+mod debian_packages;
 pub mod decide;
 pub mod engine;
 pub mod headers;
