@@ -7,6 +7,9 @@
 #[expect(dead_code, reason = "the suite uses more of it")]
 mod sandbox;
 
+#[path = "real/nvidia.rs"]
+mod nvidia;
+
 use sandbox::{Sandbox, said, variables};
 use std::fs;
 use std::io::Write;

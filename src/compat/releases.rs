@@ -108,6 +108,7 @@ fn version<'de, D: Deserializer<'de>>(from: D) -> Result<Version, D::Error> {
 mod tests {
     use super::*;
     use cudaup_core::builds::RELEASES;
+    use sha2::Digest;
 
     #[test]
     fn the_table_is_whole_and_in_order() {
@@ -166,7 +167,6 @@ mod tests {
             let Ok(bytes) = std::fs::read(folder.join(format!("redistrib_{}.json", release.version))) else {
                 continue;
             };
-            use sha2::Digest;
             let hash: String = sha2::Sha256::digest(&bytes).iter().map(|b| format!("{b:02x}")).collect();
             assert_eq!(release.manifest.as_deref(), Some(hash.as_str()), "{}", release.version);
             let text = String::from_utf8(bytes).unwrap();

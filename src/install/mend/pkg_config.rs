@@ -31,9 +31,6 @@ const PACKAGES: [(&str, &str, &str); 17] = [
 fn settle(work: &mut Work, release: Version, lib: &str) -> Result<(), Failure> {
     let ending = format!("-{release}.pc");
     for file in work.names(&format!("{lib}/pkgconfig"))? {
-        if !file.ends_with(".pc") {
-            continue;
-        }
         let place = format!("{lib}/pkgconfig/{file}");
         let text = work.text(&place)?;
         if let Some(moved) = moved(&text) {

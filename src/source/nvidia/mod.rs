@@ -49,7 +49,7 @@ pub fn plan(query: &Query<'_>) -> Result<Plan, Miss> {
                 Err(miss) => refused = refused.or(Some(miss)),
             },
             Err(NotFound::Miss(miss)) => return Err(miss),
-            Err(NotFound::Stub) => {}
+            Err(NotFound::Stub) => refused = refused.or_else(|| Some(stub(version))),
             Err(NotFound::Absent) if listed.is_some() => {
                 notes.push(format!(
                     "{} lists {version}, but does not have it yet (mirrors lag)",
@@ -164,6 +164,11 @@ fn too_old(asked: Version) -> Miss {
         unknown::refuse(asked, &[first])
     };
     Miss::new(format!("has none before {first}"), failure)
+}
+
+fn stub(version: Version) -> Miss {
+    let message = format!("NVIDIA's list of {version} has parts of the driver only");
+    Miss::new("has only parts of the driver", Failure::new(Exit::NoVersion, message))
 }
 
 /// The refusal of a request that no manifest meets.

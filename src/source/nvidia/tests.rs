@@ -1,6 +1,6 @@
 //! The source as a whole, against servers that are good and bad; and its choice in every manifest that NVIDIA made.
 
-use super::fake::{FakeDist, NEW, OLD, component, manifest, path};
+use super::fake::{FakeDist, NEW, OLD, TREE, component, manifest, path};
 use super::manifest::Manifest;
 use super::*;
 use crate::host::{Host, Terminals};
@@ -171,7 +171,7 @@ fn a_server_without_a_list_is_asked_for_what_is_known() {
     let mut dist = FakeDist::new();
     dist.release("12.4.0", OLD);
     let gone = Answer::Status(404, "");
-    dist.server.next(fake::TREE, &[gone.clone(), gone.clone(), gone]);
+    dist.server.next(TREE, &[gone.clone(), gone.clone(), gone]);
     let at = World::new(&dist.url());
     assert_eq!(at.plan("12.4").unwrap().version, Version::exact(12, 4, 0));
     assert_eq!(dist.server.count(&path("12.4.1")), 1);
@@ -218,7 +218,7 @@ fn odd_manifests_and_answers_are_named() {
     dist.publish("12.3.0", &Value::Object(outside).to_string());
     let at = World::new(&dist.url());
     for (request, words, exit) in [
-        ("12.0.0", "lists it, but does not have it yet", Exit::Network),
+        ("12.0.0", "has only parts of the driver", Exit::NoVersion),
         ("12.1.0", "its manifest cannot be read", Exit::BadBytes),
         ("12.2.0", "answers with a web page", Exit::Network),
         ("12.3.0", "its manifest cannot be used", Exit::BadBytes),
@@ -282,10 +282,12 @@ fn nothing_denied_is_chosen_from_any_manifest_that_nvidia_made() {
             let default = choose(&Wish::of(Profile::Default)).unwrap();
             assert!(full.parts.len() >= default.parts.len() && default.parts.len() > minimal.parts.len());
             // By name, too: all that can be named and that the release has.
-            let named: Vec<&str> =
-                everything.iter().copied().filter(|n| found.manifest.component(n).is_some()).collect();
+            let there =
+                |n: &&str| found.manifest.component(n).is_some_and(|c| c.platform(platform.name()).is_some());
+            let named: Vec<&str> = everything.iter().copied().filter(there).collect();
             let wish = Wish::read(Some(Profile::Full), &named).unwrap();
-            let all = choose(&wish).map_or_else(|_| full.clone(), |all| all);
+            let all = choose(&wish).unwrap();
+            assert!(all.parts.len() > full.parts.len(), "{file}: what is had by name only");
             for part in full.parts.iter().chain(&all.parts) {
                 let original = if part.url.contains("/cccl/") { "cccl" } else { &part.name };
                 let component = found.manifest.component(original).unwrap();
@@ -305,8 +307,7 @@ fn nothing_denied_is_chosen_from_any_manifest_that_nvidia_made() {
 fn the_first_source_that_serves_is_taken_and_the_others_are_said() {
     let mut dist = FakeDist::new();
     dist.release("12.4.1", OLD);
-    let mut index = crate::source::pypi::fake::FakeIndex::usual();
-    index.publish(crate::source::pypi::fake::Form::Json);
+    let index = crate::source::pypi::fake::FakeIndex::usual();
     let mut at = World::new(&dist.url());
     at.reach.indexes.places[0].url = index.url();
     let auto = |at: &World, request: &str, wish: &Wish| {

@@ -6,7 +6,8 @@ use std::path::PathBuf;
 
 const HASH: &str = "B8051464463EB02E6CF4F44AAE3CBB2D3A3C7D0ED3A8A8F4A4A1A5F4A1B2C3D4";
 
-fn leaf(path: &str, size: Value) -> Value {
+fn leaf(path: &str, size: impl Into<Value>) -> Value {
+    let size: Value = size.into();
     json!({ "relative_path": path, "sha256": HASH, "md5": "00", "size": size })
 }
 
@@ -36,8 +37,8 @@ fn a_size_is_a_number_or_a_text_and_a_label_may_be_absent() {
         "release_date": "2021-09-07",
         "cuda_nvcc": {
             "name": "NVCC", "license": "CUDA Toolkit", "version": "11.4.120",
-            "linux-x86_64": leaf("a/x-archive.tar.xz", json!("76")),
-            "linux-sbsa": leaf("b/x-archive.tar.xz", json!(77)),
+            "linux-x86_64": leaf("a/x-archive.tar.xz", "76"),
+            "linux-sbsa": leaf("b/x-archive.tar.xz", 77),
         },
     }));
     assert_eq!((manifest.label.as_deref(), manifest.date.as_deref()), (None, Some("2021-09-07")));
@@ -54,7 +55,7 @@ fn what_nobody_knows_yet_breaks_nothing() {
     let manifest = read(&json!({
         "release_date": "2030-01-01", "schema": 3, "notes": ["a"], "extra": { "by": { "platform": "x" } },
         "cuda_new": {
-            "version": 14, "linux-riscv64": leaf("r.tar.xz", json!(1)), "tags": { "a": "b" },
+            "version": 14, "linux-riscv64": leaf("r.tar.xz", 1), "tags": { "a": "b" },
             "linux-x86_64": { "relative_path": "x.tar.xz", "sha256": "abc", "size": 1 },
             "linux-sbsa": { "relative_path": "x.tar.xz", "sha256": HASH, "size": "many" },
         },
@@ -70,16 +71,16 @@ fn variants_and_the_archive_beside_them() {
     let manifest = read(&json!({ "cudnn": {
         "license": "cudnn", "version": "9.27.0.42", "cuda_variant": ["12", "13"],
         "linux-x86_64": {
-            "cuda13": leaf("x/cudnn-linux-x86_64-9.27.0.42_cuda13-archive.tar.xz", json!(2)),
-            "cuda12": leaf("x/cudnn-linux-x86_64-9.27.0.42_cuda12-archive.tar.xz", json!(1)),
+            "cuda13": leaf("x/cudnn-linux-x86_64-9.27.0.42_cuda13-archive.tar.xz", 2),
+            "cuda12": leaf("x/cudnn-linux-x86_64-9.27.0.42_cuda12-archive.tar.xz", 1),
         },
         "windows-arm64": {
-            "cuda13": leaf("w/cudnn-windows-arm64-9.27.0.42_cuda13-archive.zip", json!(3)),
+            "cuda13": leaf("w/cudnn-windows-arm64-9.27.0.42_cuda13-archive.zip", 3),
             "relative_path": "w/cudnn-windows-arm64-9.27.0.42_cuda13.4-archive.zip",
             "sha256": HASH, "md5": "0", "size": "4",
         },
-        "linux-sbsa": leaf("s/cudnn-linux-sbsa-8.9.7.29_cuda12-archive.tar.xz", json!(5)),
-        "linux-ppc64le": leaf("p/libcutensor-linux-ppc64le-2.0-archive.tar.xz", json!(6)),
+        "linux-sbsa": leaf("s/cudnn-linux-sbsa-8.9.7.29_cuda12-archive.tar.xz", 5),
+        "linux-ppc64le": leaf("p/libcutensor-linux-ppc64le-2.0-archive.tar.xz", 6),
     }}));
     let cudnn = manifest.component("cudnn").unwrap();
     assert_eq!(cudnn.variants, ["12", "13"]);
