@@ -14,6 +14,7 @@ fn order(request: &str) -> Order {
         verify: true,
         dry_run: false,
         source: "pypi",
+        from: None,
         platform: None,
     }
 }
