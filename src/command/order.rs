@@ -39,7 +39,7 @@ pub fn installed(installed: &Installed, style: &Style) -> String {
     let licence = LICENCE.trim_start_matches("https://");
     let root = style.strong(&style.path(&installed.root));
     let (proof, advice) = match &receipt.proof {
-        Proof::Proved { compiler } => (format!("   proved with {compiler}"), String::new()),
+        Proof::Proved { compiler } => (format!("   proved with {compiler}"), other_compiler(compiler)),
         Proof::Unproved { reason, remedy } if remedy.is_empty() => {
             (String::new(), format!("not tried whether it compiles: {reason}\n"))
         }
@@ -48,4 +48,32 @@ pub fn installed(installed: &Installed, style: &Style) -> String {
         }
     };
     format!("installed in {took}: {root}{proof}   licence: {licence}\n{advice}")
+}
+
+/// What a user has to do where nvcc does not take the `g++` that it would take by itself. A compiler that was given with its
+/// path was given by a variable, which goes on to hold.
+fn other_compiler(proved_with: &str) -> String {
+    let name = proved_with.split(' ').next().unwrap_or_default();
+    if name == "g++" || name.contains('/') {
+        return String::new();
+    }
+    format!(
+        "its nvcc does not take this machine's g++: write `host_compiler = {name}` below the version in .cuda-version, or say nvcc -ccbin {name}\n"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn another_compiler_than_the_usual_one_is_named() {
+        assert_eq!(other_compiler("g++ 12.2.0"), "");
+        assert_eq!(other_compiler("/opt/gcc/bin/g++ 11.3.0"), "");
+        let advice = other_compiler("g++-11 11.3.0");
+        assert!(
+            advice.contains("`host_compiler = g++-11`") && advice.ends_with("nvcc -ccbin g++-11\n"),
+            "{advice}"
+        );
+    }
 }

@@ -3,6 +3,8 @@
 pub mod addon;
 pub mod apply;
 pub mod cache;
+#[cfg(test)]
+mod debian_packages;
 pub mod decide;
 pub mod engine;
 mod from;

@@ -1,4 +1,6 @@
-//! A Debian mirror of made-up packages for the tests: the real names and versions, and next to no bytes.
+//! A Debian mirror of made-up packages for the tests: the real names and versions, the real layouts, and next to no bytes.
+
+mod archives;
 
 use crate::net::fault_server::FaultServer;
 use crate::source::digest::sha256;
@@ -56,16 +58,18 @@ impl FakeMirror {
     pub fn suite(&self, suite: &str, packages: &[Row<'_>], origin: &str, codename: &str) {
         let mut lists: BTreeMap<String, String> = BTreeMap::new();
         for (name, version, section) in packages {
-            for machine in ["amd64", "arm64"] {
+            for (machine, processor) in [("amd64", "x86_64"), ("arm64", "aarch64")] {
+                let bytes = archives::deb(name, processor);
+                self.server.file(&format!("/debian/pool/x/{name}_1_{machine}.deb"), &bytes);
                 let list = lists.entry(format!("{section}/binary-{machine}/Packages.xz")).or_default();
-                list.push_str(&stanza(name, version, machine));
+                list.push_str(&stanza(name, version, machine, &bytes));
             }
         }
         let mut release = format!(
             "-----BEGIN PGP SIGNED MESSAGE-----\nHash: SHA256\n\nOrigin: {origin}\nSuite: x\nCodename: {codename}\nSHA256:\n"
         );
         for (path, text) in &lists {
-            let bytes = xz(text);
+            let bytes = xz(text.as_bytes());
             writeln!(release, " {} {:>8} {path}", sha256(&bytes), bytes.len()).unwrap();
             self.server.file(&format!("/debian/dists/{suite}/{path}"), &bytes);
         }
@@ -74,23 +78,23 @@ impl FakeMirror {
     }
 }
 
-fn stanza(name: &str, version: &str, machine: &str) -> String {
+fn stanza(name: &str, version: &str, machine: &str, bytes: &[u8]) -> String {
     let source = if name.starts_with("lib") && version.contains('~') || name.starts_with("nvidia-") {
         "Source: nvidia-cuda-toolkit\n"
     } else {
         ""
     };
-    let size = 100 * name.len();
     format!(
-        "Package: {name}\n{source}Version: {version}\nInstalled-Size: {size}\nArchitecture: {machine}\n\
-         Filename: pool/x/{name}_1_{machine}.deb\nSize: {size}\nSHA256: {}\nDescription: made up\n\n",
-        sha256(name.as_bytes())
+        "Package: {name}\n{source}Version: {version}\nInstalled-Size: 8\nArchitecture: {machine}\n\
+         Filename: pool/x/{name}_1_{machine}.deb\nSize: {}\nSHA256: {}\nDescription: made up\n\n",
+        bytes.len(),
+        sha256(bytes)
     )
 }
 
-/// Text as Debian packs its lists.
-pub fn xz(text: &str) -> Vec<u8> {
+/// Bytes as Debian packs them.
+pub fn xz(bytes: &[u8]) -> Vec<u8> {
     let mut encoder = liblzma::write::XzEncoder::new(Vec::new(), 1);
-    encoder.write_all(text.as_bytes()).unwrap();
+    encoder.write_all(bytes).unwrap();
     encoder.finish().unwrap()
 }

@@ -10,7 +10,7 @@ mod suite;
 mod version;
 
 #[cfg(test)]
-mod fake;
+pub mod fake;
 #[cfg(test)]
 mod tests;
 

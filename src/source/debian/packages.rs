@@ -120,7 +120,7 @@ mod tests {
             entry("other", &file("other")),
         ]
         .concat();
-        let found = read(&xz(text.trim_end()), |p| p.source == "nvidia-cuda-toolkit").unwrap();
+        let found = read(&xz(text.trim_end().as_bytes()), |p| p.source == "nvidia-cuda-toolkit").unwrap();
         let names: Vec<&str> = found.iter().map(|p| p.name.as_str()).collect();
         assert_eq!(names, ["libcudart12", "nvidia-cuda-toolkit"]);
         assert_eq!((found[0].size, found[0].installed, found[0].sha256.as_str()), (9, 3072, HASH));
@@ -133,12 +133,12 @@ mod tests {
         {
             let text = entry("x", &format!("Filename: {path}\n"));
             assert_eq!(
-                read(&xz(&text), |p| p.name == "x").unwrap_err(),
+                read(&xz(text.as_bytes()), |p| p.name == "x").unwrap_err(),
                 "the entry of x is not whole",
                 "{path}"
             );
         }
-        let whole = xz(&entry("x", "Filename: pool/x.deb\n").repeat(500));
+        let whole = xz(entry("x", "Filename: pool/x.deb\n").repeat(500).as_bytes());
         assert_eq!(read(&whole, |p| p.name == "x").unwrap().len(), 500);
         assert!(read(&whole[..whole.len() / 2], |_| false).is_err());
         assert!(read(b"not xz", |_| false).is_err());

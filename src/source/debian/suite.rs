@@ -47,22 +47,27 @@ pub struct Archive<'a> {
     pub notes: Vec<String>,
 }
 
-/// Asks the mirrors one after another; the first that has the suite is it. Where none has, the first one's no is told.
+/// Asks the mirrors one after another; the first that has the suite is it. One whose answer is not what Debian signed is
+/// passed over, and that is said. Where none has it, that weighs most, else the first one's no is told.
 pub fn open<'a>(
     query: &Query<'a>,
     mirrors: &'a [Mirror],
     suite: &'static Suite,
 ) -> Result<Archive<'a>, Miss> {
-    let mut first = None;
+    let mut misses = Vec::new();
+    let is_bad = |miss: &Miss| miss.failure.exit == Exit::BadBytes;
     for mirror in mirrors {
         match open_at(query, mirror, suite) {
-            Ok(archive) => return Ok(archive),
-            // Whoever changes what Debian signed is not passed over in silence.
-            Err(miss) if miss.failure.exit == Exit::BadBytes => return Err(miss),
-            Err(miss) => first = first.or(Some(miss)),
+            Ok(mut archive) => {
+                let bad = misses.iter().filter(|miss| is_bad(miss));
+                archive.notes.extend(bad.map(|miss| format!("passed over: {}", miss.failure)));
+                return Ok(archive);
+            }
+            Err(miss) => misses.push(miss),
         }
     }
-    Err(first.unwrap_or_else(no_mirror))
+    let worst = misses.iter().position(is_bad).unwrap_or(0);
+    Err(misses.into_iter().nth(worst).unwrap_or_else(no_mirror))
 }
 
 /// The no of a machine on which no mirror is set.
