@@ -4,7 +4,7 @@ use crate::command::Context;
 use crate::failure::Failure;
 use crate::install::apply::LICENCE;
 use crate::install::decide::Order;
-use crate::install::{self, Answer, Installed};
+use crate::install::{self, Answer, Installed, share};
 use crate::shims;
 use crate::toolkit::receipt::Proof;
 use crate::ui::view::Style;
@@ -16,6 +16,7 @@ pub fn carry_out(context: &Context, order: &Order) -> Result<Answer, Failure> {
     let answer = install::run(&context.site(), &roots, order)?;
     if matches!(answer, Answer::Installed(_)) {
         renew_shims(context);
+        share::open_to_all(&context.host, &context.home);
     }
     Ok(answer)
 }

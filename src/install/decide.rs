@@ -174,6 +174,8 @@ fn fits_in(plan: &Plan, loaded: u64, store: &Store) -> Result<(), Failure> {
         Failure::new(Exit::Failed, message).hint("CUDAUP_HOME=/a/larger/disk/cudaup cudaup install ...");
     Err(match plan.profile {
         Profile::Minimal | Profile::Chosen => failure,
+        // One that is taken as it is has no smaller profile.
+        Profile::Full if plan.is_whole() => failure,
         _ => failure.hint(format!("cudaup install {} --profile minimal", plan.version)),
     })
 }

@@ -12,6 +12,7 @@ pub mod mirror;
 #[cfg(test)]
 mod real_wheels;
 pub mod remove;
+pub mod share;
 #[cfg(test)]
 mod tests;
 

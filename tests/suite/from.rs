@@ -225,6 +225,19 @@ fn an_address_is_loaded_looked_at_and_gone_on_with() {
     let receipt = fs::read_to_string(at.home().join("toolkits/12.4.1/receipt.json")).unwrap();
     assert!(receipt.contains(&url), "{receipt}");
     assert_eq!(fs::read_dir(at.home().join("cache/downloads")).unwrap().count(), 0);
+    // An installer comes the same way.
+    assert_eq!(at.cudaup("where", &["uninstall", "12.4.1", "--force"]).code, Some(0));
+    let url = server.file("/a/installer.run", &fs::read(at.path("where/installer.run")).unwrap());
+    let mut command = at.command(at.home().join("bin/cudaup"), "where");
+    let done = said(
+        command
+            .env("NO_PROXY", "127.0.0.1")
+            .args(["install", "--no-verify", "--from", &url])
+            .output()
+            .unwrap(),
+    );
+    assert!(done.code == Some(0) && done.out.contains("toolkits/12.4.1"), "{}", done.err);
+    assert_eq!(server.count("/a/installer.run"), 1);
     let page = server.file("/a/page.tar.gz", b"<html>log in</html>");
     let refused = said(
         at.command(at.home().join("bin/cudaup"), "where")
