@@ -42,7 +42,7 @@ fn a_length_is_told_with_ranges_and_without() {
     b.server.next("/f.whl", &[Answer::Well, Answer::NoRange]);
     assert_eq!(b.client.length(&url).unwrap(), Some(1_200_000));
     assert_eq!(b.client.length(&url).unwrap(), Some(1_200_000));
-    b.server.next("/f.whl", &vec![Answer::Html("text/html"); 9]);
+    b.server.next("/f.whl", &vec![Answer::Html("Content-Type: text/html\r\n"); 9]);
     assert!(matches!(b.client.length(&url), Err(Error::Html { .. })));
     assert!(matches!(b.client.length(&b.server.url("/none")), Err(Error::Status { code: 404, .. })));
 }
