@@ -69,6 +69,9 @@ pub fn apply(site: &Site<'_>, plan: &Plan, reach: &Reach, verify: bool) -> Resul
     let made = mend::mend(staging.tree(), &facts)?;
     let proof = proved(site, plan, staging.tree(), verify)?;
     let mut receipt = receipt(plan, &unpacked, made, proof);
+    // Mending takes links out that lead nowhere.
+    let there = |file: &String| fs::symlink_metadata(staging.tree().join(file)).is_ok();
+    receipt.parts.iter_mut().for_each(|part| part.files.retain(there));
     receipt.bytes = tree::size(staging.tree())?;
     receipt.write(staging.tree())?;
     staging.commit(&target)?;

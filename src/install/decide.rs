@@ -105,13 +105,29 @@ fn another_machine(platform: Platform) -> Failure {
         .hint("the same command with --dry-run, to see what it would load there")
 }
 
+/// Components that some sources bring inside another one's archive, and the file by which each is seen.
+const SEEN_BY: [(&str, &str); 6] = [
+    ("cuda_cuobjdump", "bin/cuobjdump"),
+    ("cuda_nvdisasm", "bin/nvdisasm"),
+    ("cuda_cuxxfilt", "bin/cu++filt"),
+    ("cuda_nvprune", "bin/nvprune"),
+    ("cuda_sanitizer_api", "compute-sanitizer/compute-sanitizer"),
+    ("cuda_profiler_api", "include/cuda_profiler_api.h"),
+];
+
+/// Whether a toolkit has a component, in an archive of its own or in another's.
+fn has(receipt: &Receipt, name: &str) -> bool {
+    let ends =
+        |file: &str| SEEN_BY.iter().any(|(component, mark)| *component == name && file.ends_with(mark));
+    receipt.parts.iter().any(|part| part.name == name || part.files.iter().any(|file| ends(file)))
+}
+
 /// What a toolkit lacks of a wish, in words.
 fn absent(wish: &Wish, receipt: &Receipt, version: Version) -> Option<String> {
     let installed = Profile::parse(&receipt.profile);
-    let part = |name: &str| receipt.parts.iter().any(|p| p.name == name);
     // What came in one piece has no parts by name: what its profile means is in it.
-    let whole = installed.filter(|_| part(WHOLE)).map(|p| select(&Wish::of(p), version));
-    let has = |name: &&str| part(name) || whole.as_ref().is_some_and(|w| w.has(name));
+    let whole = installed.filter(|_| has(receipt, WHOLE)).map(|p| select(&Wish::of(p), version));
+    let has = |name: &&str| has(receipt, name) || whole.as_ref().is_some_and(|w| w.has(name));
     let named = select(&Wish { profile: Profile::Chosen, components: wish.components.clone() }, version);
     let absent: Vec<&str> = named.must.iter().copied().filter(|n| !has(n)).collect();
     if !absent.is_empty() {

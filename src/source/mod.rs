@@ -2,6 +2,7 @@
 
 pub mod catalogue;
 pub mod component;
+pub mod debian;
 mod digest;
 mod each;
 pub mod index;

@@ -1,6 +1,7 @@
 //! Which source serves: the one that was named, or the first that can.
 
 use crate::failure::{Exit, Failure};
+use crate::source::debian;
 use crate::source::nvidia;
 use crate::source::plan::Plan;
 use crate::source::pypi;
@@ -23,6 +24,7 @@ pub struct Source {
 pub const SOURCES: &[Source] = &[
     Source { name: nvidia::NAME, plan: nvidia::plan, offers: nvidia::offers },
     Source { name: pypi::NAME, plan: pypi::plan, offers: pypi::offers },
+    Source { name: debian::NAME, plan: debian::plan, offers: debian::offers },
     Source { name: runfile::NAME, plan: runfile::plan, offers: runfile::offers },
 ];
 

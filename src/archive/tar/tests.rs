@@ -177,6 +177,22 @@ fn files_directories_modes_and_links_arrive() {
     assert_eq!(names(&tree).iter().filter(|name| name.starts_with('.')).count(), 0);
 }
 
+/// A directory goes where what is in it goes, and the archive's own top directory nowhere.
+#[test]
+fn directories_are_placed_like_what_is_in_them() {
+    let dir = TempDir::new().unwrap();
+    let entries = [other(b'5', "top/", ""), other(b'5', "top/include", ""), file("top/include/cuda.h", b"#")];
+    let place = |name: &str| {
+        let rest = name.strip_prefix("top/")?;
+        Some(
+            rest.strip_prefix("include/").map_or_else(|| rest.to_owned(), |h| format!("targets/include/{h}")),
+        )
+    };
+    unpack_placed(dir.path(), "a.tar", &archive(&entries), None, &place).unwrap();
+    assert_eq!(names(&dir.path().join("tree")), ["targets"]);
+    assert_eq!(names(&dir.path().join("tree/targets/include")), ["cuda.h"]);
+}
+
 #[test]
 fn hostile_entries_are_named() {
     let good = file("bin/nvcc", b"x");

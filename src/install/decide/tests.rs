@@ -72,6 +72,16 @@ fn what_is_there_needs_no_network() {
 }
 
 #[test]
+fn a_component_in_anothers_archive_is_there() {
+    let mut facts = minimal();
+    let wish = Wish::read(None, &["cuobjdump"]).unwrap();
+    let order = Order { wish, amount_given: true, ..order("13.0") };
+    assert!(decide(&order, &facts).is_err());
+    facts.receipt.as_mut().unwrap().parts[0].files = vec!["bin/cuobjdump".into()];
+    assert_eq!(decide(&order, &facts).unwrap(), First::Present(toolkit(Kind::Managed)));
+}
+
+#[test]
 fn an_amount_that_was_asked_for_is_held_against_what_is_there() {
     let with = |wish: Wish| Order { wish, amount_given: true, ..order("13.0") };
     assert!(matches!(decide(&with(Wish::of(Profile::Minimal)), &minimal()), Ok(First::Present(_))));
