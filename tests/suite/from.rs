@@ -30,15 +30,20 @@ fn forms(at: &Sandbox, nvcc: &str) {
     tar(&["-czf", "cuda.tgz", "-C", "tree", "."]);
     tar(&["-cJf", "cuda.tar.xz", "tree"]);
     // As NVIDIA's installer has it: a directory for each component, and things that are nobody's business.
+    let target = if std::env::consts::ARCH == "aarch64" { "sbsa-linux" } else { "x86_64-linux" };
     for (from, to) in [
-        ("bin", "builds/cuda_nvcc/bin"),
-        ("nvvm", "builds/cuda_nvcc/nvvm"),
-        ("lib64", "builds/cuda_cudart/lib64"),
-        ("include", "builds/cuda_cudart/include"),
+        ("bin", "cuda_nvcc/bin".to_owned()),
+        ("nvvm", "cuda_nvcc/nvvm".to_owned()),
+        ("lib64", format!("cuda_cudart/targets/{target}/lib")),
+        ("include", format!("cuda_cudart/targets/{target}/include")),
     ] {
-        let to = at.path("packed").join(to);
+        let to = at.path("packed/builds").join(to);
         fs::create_dir_all(to.parent().unwrap()).unwrap();
         assert!(Command::new("cp").arg("-r").arg(tree.join(from)).arg(&to).status().unwrap().success());
+    }
+    for (link, to) in [("lib64", "lib"), ("include", "include")] {
+        let link = at.path("packed/builds/cuda_cudart").join(link);
+        std::os::unix::fs::symlink(format!("targets/{target}/{to}"), link).unwrap();
     }
     at.write("packed/builds/nvidia_driver/libcuda.so.550", "driver");
     at.script("packed/cuda-installer", "touch \"$HOME/was-run\"");
