@@ -1,5 +1,6 @@
 //! From downloaded parts to a toolkit that works: look at the machine, decide, carry out.
 
+pub mod addon;
 pub mod apply;
 pub mod cache;
 pub mod decide;
@@ -13,6 +14,7 @@ pub mod mirror;
 mod real_wheels;
 pub mod remove;
 pub mod share;
+pub mod stage;
 #[cfg(test)]
 mod tests;
 

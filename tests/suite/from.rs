@@ -42,8 +42,10 @@ fn forms(at: &Sandbox, nvcc: &str) {
         assert!(Command::new("cp").arg("-r").arg(tree.join(from)).arg(&to).status().unwrap().success());
     }
     for (link, to) in [("lib64", "lib"), ("include", "include")] {
-        let link = at.path("packed/builds/cuda_cudart").join(link);
-        std::os::unix::fs::symlink(format!("targets/{target}/{to}"), link).unwrap();
+        for component in ["cuda_cudart", "cuda_nvcc"] {
+            let link = at.path("packed/builds").join(component).join(link);
+            std::os::unix::fs::symlink(format!("targets/{target}/{to}"), link).unwrap();
+        }
     }
     at.write("packed/builds/nvidia_driver/libcuda.so.550", "driver");
     at.script("packed/cuda-installer", "touch \"$HOME/was-run\"");
