@@ -214,3 +214,23 @@ fn built_by_cmake(at: &Sandbox, project: &Project) {
     let found = fs::read_to_string(at.path(&format!("{}/cmake/build/root", project.directory))).unwrap();
     assert!(Path::new(&found).starts_with(&project.root), "find_package took {found}");
 }
+
+#[test]
+fn a_real_tree_is_copied_from_its_directory_and_works() {
+    let Some(trees) = std::env::var_os("CUDAUP_TEST_TREES").map(PathBuf::from) else {
+        eprintln!("skipped: real toolkits (CUDAUP_TEST_TREES names none; tests/run makes them)");
+        return;
+    };
+    let root = trees.join("12.4");
+    if !root.join("bin/nvcc").exists() {
+        eprintln!("skipped: CUDA 12.4, which is not in {}", trees.display());
+        return;
+    }
+    let at = Sandbox::named("cudaup copy ");
+    let mut install = at.command(at.home().join("bin/cudaup"), "");
+    install.env_remove("CUDAUP_SYSROOT").args(["--offline", "install", "12.4", "--from"]).arg(&root);
+    let done = said(install.output().unwrap());
+    assert!(done.code == Some(0) && done.out.contains("proved with"), "{}{}", done.out, done.err);
+    let listed = at.cudaup("", &["list"]).out;
+    assert!(listed.contains("12.4.1") && listed.contains("local"), "{listed}");
+}

@@ -127,6 +127,10 @@ impl<'a> Tar<'a> {
                 merge.claim_directory(part, &path).map_err(refuse)?;
                 return merge.directory(&path).map_err(Error::Disk);
             }
+            What::Link if self.leads_home(&name, &path, &entry.link) => {
+                self.seen.insert(name, None);
+                return self.pass(entry.size);
+            }
             What::Link => {
                 let to = guard::link(&path, &entry.link).map_err(refuse)?;
                 merge.link(part, &path, to, None).map_err(refuse)?;
@@ -174,6 +178,16 @@ impl<'a> Tar<'a> {
         }
         self.pad(entry.size)?;
         Ok(Some(full))
+    }
+
+    /// Whether a link would lead to its own place: where a component has its files in `targets/...` and a link beside, both
+    /// come to one place in the tree.
+    fn leads_home(&self, name: &str, path: &str, target: &[u8]) -> bool {
+        let folder = name.rsplit_once('/').map_or("", |(folder, _)| folder);
+        let aim = [folder.as_bytes(), target].join(&b'/');
+        let aim = guard::name(if folder.is_empty() { target } else { &aim });
+        let placed = aim.ok().and_then(|aim| (self.place)(&format!("{aim}/")));
+        placed.is_some_and(|placed| placed.trim_end_matches('/') == path)
     }
 
     /// Where the file is that a hard link names.

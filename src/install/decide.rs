@@ -179,6 +179,8 @@ pub fn fits(plan: &Plan, room: &Room) -> Result<(), Failure> {
     let need = Need { what: plan.version.to_string(), load: plan.size(), unpacked: plan.unpacked() };
     has_room(&need, room).map_err(|failure| match plan.profile {
         Profile::Minimal | Profile::Chosen => failure,
+        // One that is taken as it is has no smaller profile.
+        Profile::Full if plan.is_whole() => failure,
         _ => failure.hint(format!("cudaup install {} --profile minimal", plan.version)),
     })
 }

@@ -44,7 +44,7 @@ fn known(query: &Query<'_>, url: &str) -> Result<Option<Plan>, Failure> {
     if local::installer(query, &shown, 0).is_none() {
         return Ok(None);
     }
-    let size = query.reach.client.get_tail(url, 1).map_err(Error::into_failure)?.total;
+    let size = query.reach.client.length(url).map_err(Error::into_failure)?.unwrap_or(0);
     let plan = local::installer(query, &shown, size).transpose()?;
     let here = |part: Part| Part { url: url.to_owned(), ..part };
     Ok(plan.map(|plan| Plan { parts: plan.parts.into_iter().map(here).collect(), ..plan }))

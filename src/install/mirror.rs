@@ -68,9 +68,6 @@ pub struct Mirrored {
 pub fn run(host: &Host, reach: &Reach, talk: &Talk, order: &Order<'_>) -> Result<Vec<Mirrored>, Failure> {
     let plans = plans(host, reach, order)?;
     let base = order.root.join(TREE);
-    directory(order.root, &base)?;
-    let lock = order.root.join(".cudaup-mirror.lock");
-    let _lock = Lock::acquire(&lock, "the mirror", WAIT, &|line| talk.say(line))?;
     let mut loads = Vec::new();
     let mut manifests: Vec<(Version, String, Vec<Kept>)> = Vec::new();
     for plan in &plans {
@@ -79,7 +76,7 @@ pub fn run(host: &Host, reach: &Reach, talk: &Talk, order: &Order<'_>) -> Result
             Some((_, text, _)) => text.clone(),
             None => nvidias(reach, plan.version)?,
         };
-        let (kept, more) = archives(&text, plan, order.root, &base)?;
+        let (kept, more) = archives(&text, plan, &base)?;
         loads.extend(more);
         match at.and_then(|at| manifests.get_mut(at)) {
             Some((_, _, all)) => all.extend(kept),
@@ -87,6 +84,12 @@ pub fn run(host: &Host, reach: &Reach, talk: &Talk, order: &Order<'_>) -> Result
         }
     }
     fits(order.root, &loads)?;
+    directory(order.root, &base)?;
+    let lock = order.root.join(".cudaup-mirror.lock");
+    let _lock = Lock::acquire(&lock, "the mirror", WAIT, &|line| talk.say(line))?;
+    for load in &loads {
+        directory(order.root, load.path.parent().unwrap_or(&base))?;
+    }
     load::all(&loads, &reach.client, talk)?;
     for (version, text, kept) in &manifests {
         let path = base.join(format!("redistrib_{version}.json"));
@@ -131,7 +134,7 @@ fn nvidias(reach: &Reach, version: Version) -> Result<String, Failure> {
 }
 
 /// The archives of a plan: what the manifest is to list, and what is to be loaded where.
-fn archives(text: &str, plan: &Plan, root: &Path, base: &Path) -> Result<(Vec<Kept>, Vec<Load>), Failure> {
+fn archives(text: &str, plan: &Plan, base: &Path) -> Result<(Vec<Kept>, Vec<Load>), Failure> {
     let remade = || {
         let message = format!("the manifest of {} was changed on the server meanwhile", plan.version);
         Failure::new(Exit::BadBytes, message).hint("run the same command again")
@@ -146,7 +149,6 @@ fn archives(text: &str, plan: &Plan, root: &Path, base: &Path) -> Result<(Vec<Ke
     let (mut kept, mut loads) = (Vec::new(), Vec::new());
     for part in &plan.parts {
         let path = base.join(place(part).ok_or_else(remade)?);
-        directory(root, path.parent().unwrap_or(base))?;
         kept.push(Kept { platform: name.to_owned(), sha256: part.sha256.clone() });
         loads.push(Load { part: part.clone(), path });
     }

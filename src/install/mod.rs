@@ -15,6 +15,7 @@ pub mod mirror;
 #[cfg(test)]
 mod real_wheels;
 pub mod remove;
+pub mod share;
 pub mod stage;
 #[cfg(test)]
 mod tests;

@@ -118,6 +118,23 @@ impl Client {
         })
     }
 
+    /// The length of a file, where the server says it. Nothing of it is read.
+    pub fn length(&self, url: &str) -> Result<Option<u64>, Error> {
+        self.retried(|| {
+            // Whoever knows ranges has less to send in vain.
+            let request = self.request(url)?.header(header::RANGE, "bytes=-1");
+            let response = good(url, self.send(url, request)?)?;
+            let kind = text(response.headers(), &header::CONTENT_TYPE).unwrap_or_default();
+            if kind.trim_start().to_ascii_lowercase().starts_with("text/html") {
+                return Err(Error::Html { url: error::shown(url) });
+            }
+            body::plain(url, response.headers())?;
+            let partial = response.status() == StatusCode::PARTIAL_CONTENT;
+            let range = content_range(response.headers()).filter(|_| partial);
+            Ok(range.map_or_else(|| response.content_length(), |range| range.total))
+        })
+    }
+
     /// How many files the settings want to be loaded at once.
     pub fn streams(&self) -> usize {
         self.settings.streams.max(1)

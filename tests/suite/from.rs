@@ -30,15 +30,22 @@ fn forms(at: &Sandbox, nvcc: &str) {
     tar(&["-czf", "cuda.tgz", "-C", "tree", "."]);
     tar(&["-cJf", "cuda.tar.xz", "tree"]);
     // As NVIDIA's installer has it: a directory for each component, and things that are nobody's business.
+    let target = if std::env::consts::ARCH == "aarch64" { "sbsa-linux" } else { "x86_64-linux" };
     for (from, to) in [
-        ("bin", "builds/cuda_nvcc/bin"),
-        ("nvvm", "builds/cuda_nvcc/nvvm"),
-        ("lib64", "builds/cuda_cudart/lib64"),
-        ("include", "builds/cuda_cudart/include"),
+        ("bin", "cuda_nvcc/bin".to_owned()),
+        ("nvvm", "cuda_nvcc/nvvm".to_owned()),
+        ("lib64", format!("cuda_cudart/targets/{target}/lib")),
+        ("include", format!("cuda_cudart/targets/{target}/include")),
     ] {
-        let to = at.path("packed").join(to);
+        let to = at.path("packed/builds").join(to);
         fs::create_dir_all(to.parent().unwrap()).unwrap();
         assert!(Command::new("cp").arg("-r").arg(tree.join(from)).arg(&to).status().unwrap().success());
+    }
+    for (link, to) in [("lib64", "lib"), ("include", "include")] {
+        for component in ["cuda_cudart", "cuda_nvcc"] {
+            let link = at.path("packed/builds").join(component).join(link);
+            std::os::unix::fs::symlink(format!("targets/{target}/{to}"), link).unwrap();
+        }
     }
     at.write("packed/builds/nvidia_driver/libcuda.so.550", "driver");
     at.script("packed/cuda-installer", "touch \"$HOME/was-run\"");
@@ -225,6 +232,19 @@ fn an_address_is_loaded_looked_at_and_gone_on_with() {
     let receipt = fs::read_to_string(at.home().join("toolkits/12.4.1/receipt.json")).unwrap();
     assert!(receipt.contains(&url), "{receipt}");
     assert_eq!(fs::read_dir(at.home().join("cache/downloads")).unwrap().count(), 0);
+    // An installer comes the same way.
+    assert_eq!(at.cudaup("where", &["uninstall", "12.4.1", "--force"]).code, Some(0));
+    let url = server.file("/a/installer.run", &fs::read(at.path("where/installer.run")).unwrap());
+    let mut command = at.command(at.home().join("bin/cudaup"), "where");
+    let done = said(
+        command
+            .env("NO_PROXY", "127.0.0.1")
+            .args(["install", "--no-verify", "--from", &url])
+            .output()
+            .unwrap(),
+    );
+    assert!(done.code == Some(0) && done.out.contains("toolkits/12.4.1"), "{}", done.err);
+    assert_eq!(server.count("/a/installer.run"), 1);
     let page = server.file("/a/page.tar.gz", b"<html>log in</html>");
     let refused = said(
         at.command(at.home().join("bin/cudaup"), "where")

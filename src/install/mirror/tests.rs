@@ -164,7 +164,11 @@ fn what_was_interrupted_lists_nothing_and_is_gone_on_with() {
     dist.server.next(&path, &[Answer::Cut(1000), Answer::Status(404, ""), Answer::Status(404, "")]);
     assert!(again.run("12.4.1", X86_64, Profile::Minimal).is_err());
     assert!(!again.path().join(TREE).join("redistrib_12.4.1.json").exists());
-    assert!(again.archives().iter().any(|name| name.ends_with(".part")), "{:?}", again.archives());
+    assert!(
+        again.archives().iter().any(|name| name.strip_suffix(".part").is_some()),
+        "{:?}",
+        again.archives()
+    );
     dist.server.next(&path, &[]);
     again.run("12.4.1", X86_64, Profile::Minimal).unwrap();
     assert_eq!(dist.server.seen(&path).last().unwrap().range.as_deref(), Some("bytes=1000-"));

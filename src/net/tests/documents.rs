@@ -36,6 +36,18 @@ fn the_end_of_a_file_comes_with_its_place() {
 }
 
 #[test]
+fn a_length_is_told_with_ranges_and_without() {
+    let b = Bench::new();
+    let url = b.server.url("/f.whl");
+    b.server.next("/f.whl", &[Answer::Well, Answer::NoRange]);
+    assert_eq!(b.client.length(&url).unwrap(), Some(1_200_000));
+    assert_eq!(b.client.length(&url).unwrap(), Some(1_200_000));
+    b.server.next("/f.whl", &vec![Answer::Html("Content-Type: text/html\r\n"); 9]);
+    assert!(matches!(b.client.length(&url), Err(Error::Html { .. })));
+    assert!(matches!(b.client.length(&b.server.url("/none")), Err(Error::Status { code: 404, .. })));
+}
+
+#[test]
 fn redirects_are_followed_but_not_in_circles() {
     let b = Bench::new();
     b.server.file("/d", b"text");

@@ -75,11 +75,11 @@ pub fn plan(query: &Query<'_>) -> Result<Plan, Miss> {
     let (root, installer) = (&query.reach.dist.url, &runfile.installer);
     let url = format!("{root}/compute/cuda/{}/local_installers/{}", installer.label, installer.file);
     // Also tells whether it is there at all.
-    let size = query.reach.client.get_tail(&url, 1).map_err(|e| match e {
+    let size = query.reach.client.length(&url).map_err(|e| match e {
         Error::Status { code: 404, .. } => Miss::new("does not have it", e.into_failure()),
         _ => Miss::unreached(e),
     })?;
-    Ok(of(query, runfile, url, size.total))
+    Ok(of(query, runfile, url, size.unwrap_or(0)))
 }
 
 /// The plan of an installer that is known by name, at an address or a path.

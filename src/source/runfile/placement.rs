@@ -31,14 +31,6 @@ fn of(component: &str, wish: &Wish, platform: Platform) -> Vec<Rule> {
     let usual =
         if wish.profile == Profile::Default { redist::without_static(component, usual) } else { usual };
     let mut rules = usual.rules;
-    let last = rules.pop();
-    // The directories that tools of old times have beside those that begin like them.
-    rules.extend(
-        ["libnvvp", "libnsight"].map(|name| Rule { from: name.to_owned(), to: Some(name.to_owned()) }),
-    );
-    // Links of these names, which each component has for itself; the toolkit gets one of each.
-    rules.extend(["include", "lib64", "lib"].map(|name| Rule { from: name.to_owned(), to: None }));
-    rules.extend(last);
     for rule in &mut rules {
         rule.from = format!("builds/{component}/{}", rule.from);
     }
@@ -61,8 +53,9 @@ mod tests {
             ("builds/cuda_cudart/lib64/libcudart.so.12", Some("targets/x86_64-linux/lib/libcudart.so.12")),
             ("builds/cuda_cudart/include/cuda.h", Some("targets/x86_64-linux/include/cuda.h")),
             ("builds/cuda_cudart/targets/x86_64-linux/include/a.h", Some("targets/x86_64-linux/include/a.h")),
-            ("builds/cuda_cudart/include", None),
-            ("builds/cuda_cudart/lib64", None),
+            // A link to the next, which each component has, and the toolkit once.
+            ("builds/cuda_cudart/lib64", Some("lib64")),
+            ("builds/cuda_cudart/targets/x86_64-linux/lib", Some("targets/x86_64-linux/lib")),
             (
                 "builds/cuda_cupti/extras/CUPTI/lib64/libcupti.so.12",
                 Some("targets/x86_64-linux/lib/libcupti.so.12"),
