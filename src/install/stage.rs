@@ -55,9 +55,9 @@ pub fn run<R>(
     let unpacked = engine::run(&job, &reach.client, site.talk)?;
     let made = finish(staging.tree(), &unpacked)?;
     if there {
-        staging.replace(build.target)?
+        staging.replace(build.target)?;
     } else {
-        staging.commit(build.target)?
+        staging.commit(build.target)?;
     }
     if !reach.keep {
         engine::forget(build.parts, &downloads);
