@@ -2,7 +2,7 @@
 
 pub mod catalogue;
 pub mod component;
-mod digest;
+pub mod digest;
 mod each;
 pub mod index;
 pub mod never;

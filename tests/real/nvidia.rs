@@ -41,6 +41,8 @@ fn nvidias_own_server() {
         assert_eq!(installed.code, Some(0));
         let nvcc = cudaup(&at, &["exec", release, "--", "nvcc", "--version"]);
         assert!(nvcc.out.contains(&format!("release {release}")));
+        let there = "ls -l $CUDA_HOME/include/cuda_runtime.h $CUDA_HOME/lib64/libcudart.so $CUDA_HOME/include/nv/target";
+        assert_eq!(cudaup(&at, &["exec", release, "--", "sh", "-c", there]).code, Some(0));
     }
     let list = cudaup(&at, &["list"]);
     assert_eq!(list.out.matches("nvidia").count(), releases.split_whitespace().count());
