@@ -183,8 +183,10 @@ pub fn announcement(plan: &Plan, room: &Room, facts: &Facts) -> Vec<String> {
         String::new()
     };
     let free = room.stores.iter().filter(|s| s.tree).map(|s| s.free).min().unwrap_or(0);
+    let elsewhere = facts.platform != Some(plan.platform);
+    let machine = if elsewhere { format!(" for {}", plan.platform.name()) } else { String::new() };
     let mut lines = vec![format!(
-        "{}, {profile}, from {}: {parts}, {} to load{loaded}, about {} on disk ({} free)",
+        "{}{machine}, {profile}, from {}: {parts}, {} to load{loaded}, about {} on disk ({} free)",
         plan.version,
         plan.source,
         size(plan.size()),
@@ -198,7 +200,8 @@ pub fn announcement(plan: &Plan, room: &Room, facts: &Facts) -> Vec<String> {
         lines.push(format!("{} does not have {}", plan.source, plan.missing.join(", ")));
     }
     lines.extend(plan.notes.iter().cloned());
-    lines.extend(facts.driver.as_deref().and_then(|d| driver::line(d, plan.version)));
+    let driver = facts.driver.as_deref().filter(|_| !elsewhere);
+    lines.extend(driver.and_then(|d| driver::line(d, plan.version)));
     if let Some(owner) = facts.other_owner {
         lines.push(format!(
             "warning: you are root and this is the home of user {owner}: what is made now will be root's"
