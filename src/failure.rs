@@ -45,7 +45,21 @@ impl Failure {
 
     /// A file or directory that could not be used: `doing` is a verb phrase such as `read`.
     pub fn io(doing: &str, path: &std::path::Path, error: &std::io::Error) -> Self {
-        Self::failed(format!("could not {doing} {}: {}", path.display(), plain_io(error)))
+        Self::failed(format!("could not {doing} {}: {}", path.display(), plain_io(error))).out_of_room(error)
+    }
+
+    /// Adds the way out where it was for want of room. A quota is used up long before the disk is, and no program that
+    /// shows free space shows that.
+    #[must_use]
+    pub fn out_of_room(self, error: &std::io::Error) -> Self {
+        const ELSEWHERE: &str = "CUDAUP_HOME=/another/disk/cudaup cudaup install ...";
+        match error.kind() {
+            std::io::ErrorKind::QuotaExceeded => self
+                .hint("your quota on this file system is used up, whatever room the disk has: quota -s shows it")
+                .hint(ELSEWHERE),
+            std::io::ErrorKind::StorageFull => self.hint(ELSEWHERE),
+            _ => self,
+        }
     }
 
     /// Adds a line of advice.
@@ -70,4 +84,23 @@ pub fn plain_io(error: &std::io::Error) -> String {
     let text = text.split(" (os error").next().unwrap_or(&text);
     let mut letters = text.chars();
     letters.next().map_or_else(String::new, |first| first.to_lowercase().chain(letters).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rustix::io::Errno;
+    use std::io::Error;
+    use std::path::Path;
+
+    #[test]
+    fn want_of_room_names_its_cause_and_the_way_out() {
+        let failure = |errno: Errno| Failure::io("write", Path::new("/h/x"), &Error::from(errno));
+        let quota = failure(Errno::DQUOT);
+        assert!(quota.message.starts_with("could not write /h/x: disk quota exceeded"), "{quota}");
+        assert!(quota.tries[0].contains("your quota") && quota.tries[1].starts_with("CUDAUP_HOME="));
+        let full = failure(Errno::NOSPC);
+        assert!(full.message.ends_with(": no space left on device") && full.tries.len() == 1, "{full:?}");
+        assert!(failure(Errno::ACCESS).tries.is_empty());
+    }
 }

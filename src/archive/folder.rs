@@ -49,7 +49,12 @@ impl Folder<'_> {
             if kind == Kind::Directory {
                 self.walk(&full, part, merge, copying, contents)?;
             }
-            let Some(path) = (self.place)(&name) else { continue };
+            // A rule for what is in a directory holds for the directory.
+            let placed = match kind {
+                Kind::Directory => (self.place)(&format!("{name}/")).filter(|path| !path.is_empty()),
+                _ => (self.place)(&name),
+            };
+            let Some(path) = placed else { continue };
             let path = guard::name(path.as_bytes()).map_err(refuse)?;
             guard::place(&path, &kind).map_err(refuse)?;
             match kind {

@@ -96,7 +96,11 @@ impl<'a> Tar<'a> {
             Err(Refusal::Empty) if kind == What::Directory && entry.name.starts_with(b".") => return Ok(()),
             name => name.map_err(refuse)?,
         };
-        let placed = (self.place)(&name);
+        // A rule for what is in a directory holds for the directory.
+        let placed = match kind {
+            What::Directory => (self.place)(&format!("{name}/")).filter(|path| !path.is_empty()),
+            _ => (self.place)(&name),
+        };
         if kind != What::Directory && self.seen.contains_key(&name) {
             return Err(refuse(Refusal::Twice));
         }

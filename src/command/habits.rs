@@ -22,8 +22,6 @@ const UPDATE_BY_SCRIPT: &str =
     "cudaup cannot update itself yet: fetch the newer source and run its ./install.sh again";
 const UNINSTALL_BY_HAND: &str =
     "cudaup cannot uninstall itself yet: take it out of the shell, then delete ~/.cudaup";
-const NOTHING_TO_CLEAN: &str = "there is nothing to clean by a command: archives are not kept, and what a broken install left \
-    is taken up or cleared away by the next one";
 
 /// Answers that agree: these commands ask nothing.
 const YES: &[&str] = &["-y", "--yes"];
@@ -55,7 +53,7 @@ const HABITS: &[(&[&str], Answer)] = &[
     (&["show", "status", "version"], |_, rest| means(&["current"], &flags(rest))),
     (&["check"], |word, _| no(word, TWO_QUESTIONS, &[("current --check", &[]), NEWEST])),
     (&["doctor"], |word, _| no(word, WHAT_APPLIES, &[("current -v", &[]), ("which nvcc", &[])])),
-    (&["clean", "cache", "prune"], |_, _| Habit::Says(NOTHING_TO_CLEAN.into())),
+    (&["clean", "prune"], |_, _| means(&["cache", "clean"], &[])),
     (&["where", "prefix"], place),
     (&["activate"], activate),
     (&["deactivate"], |word, _| leave(word)),

@@ -5,6 +5,7 @@ use crate::failure::{Exit, Failure};
 use crate::install::decide::Order;
 use crate::install::{Answer, Installed};
 use crate::source::component;
+use crate::source::local::Origin;
 use crate::source::never;
 use crate::source::plan::Platform;
 use crate::source::profile::{Profile, Wish};
@@ -18,6 +19,7 @@ use cudaup_core::request::Request;
 use cudaup_core::resolve::{asked, meet};
 use cudaup_core::version::Version;
 use serde_json::{Value, json};
+use std::ffi::OsString;
 
 /// Install toolkits side by side, without root.
 ///
@@ -39,6 +41,10 @@ pub struct Args {
     /// Where from
     #[arg(long, value_parser = PossibleValuesParser::new(select::names()), default_value = select::AUTO)]
     source: String,
+    /// Install from this instead: an unpacked toolkit, an archive of one, NVIDIA's .run file, a folder of NVIDIA's
+    /// redistributable archives, what `cudaup mirror` made, or the address of an archive
+    #[arg(long, value_name = "PATH_OR_URL", conflicts_with = "source")]
+    from: Option<OsString>,
     /// For another machine than this one: linux-x86_64, linux-sbsa (Arm servers), linux-aarch64 (Jetson)
     #[arg(long, value_parser = PossibleValuesParser::new(Platform::ALL.map(Platform::name)))]
     platform: Option<String>,
@@ -59,6 +65,7 @@ impl Args {
     /// Runs the command.
     pub fn run(&self, context: &Context) -> Result<Outcome, Failure> {
         if self.versions.is_empty()
+            && self.from.is_none()
             && let Some(toolkit) = linked_here(context)
         {
             return Ok(Outcome::View(Box::new(Results(vec![Answer::Present(toolkit)]))));
@@ -84,12 +91,15 @@ impl Args {
     }
 
     fn orders(&self, context: &Context) -> Result<Vec<Order>, Failure> {
+        if self.versions.is_empty() && self.from.is_some() {
+            return Ok(vec![self.order(context, None, &self.components)?]);
+        }
         if self.versions.is_empty() {
             return Ok(vec![self.asked_for_here(context)?]);
         }
         let mut orders: Vec<Order> = Vec::new();
         for text in &self.versions {
-            let order = self.order(version(context.request(text)?)?, &self.components)?;
+            let order = self.order(context, version(context.request(text)?)?, &self.components)?;
             if !orders.iter().any(|o| o.request == order.request) {
                 orders.push(order);
             }
@@ -115,10 +125,15 @@ impl Args {
         }
         let components =
             if self.components.is_empty() { &asked.settings.components } else { &self.components };
-        self.order(version(asked.request)?, components)
+        self.order(context, version(asked.request)?, components)
     }
 
-    fn order(&self, request: Option<Version>, components: &[String]) -> Result<Order, Failure> {
+    fn order(
+        &self,
+        context: &Context,
+        request: Option<Version>,
+        components: &[String],
+    ) -> Result<Order, Failure> {
         let profile = self.profile.as_deref().and_then(Profile::parse);
         let names: Vec<&str> = components.iter().map(|c| c.trim()).filter(|c| !c.is_empty()).collect();
         Ok(Order {
@@ -128,6 +143,7 @@ impl Args {
             upgrade: self.upgrade,
             verify: !self.no_verify,
             dry_run: self.dry_run,
+            from: self.from.as_deref().map(|from| Origin::read(from, context.host.cwd.as_deref())),
             platform: self.platform.as_deref().and_then(Platform::parse),
             source: select::names().find(|name| *name == self.source).unwrap_or(select::AUTO),
         })
@@ -143,7 +159,7 @@ fn linked_here(context: &Context) -> Option<Toolkit> {
 }
 
 /// The version that a request wants from a source; `None`: its newest.
-fn version(request: Request) -> Result<Option<Version>, Failure> {
+pub fn version(request: Request) -> Result<Option<Version>, Failure> {
     match request {
         Request::Version(version) => Ok(Some(version)),
         Request::Latest => Ok(None),
@@ -163,7 +179,8 @@ fn version(request: Request) -> Result<Option<Version>, Failure> {
     }
 }
 
-fn unknown_component(name: &str) -> Failure {
+/// The refusal of a component that nobody knows.
+pub fn unknown_component(name: &str) -> Failure {
     let lower = name.to_ascii_lowercase();
     let what = if ADDONS.contains(&lower.as_str()) {
         format!(

@@ -161,7 +161,8 @@ impl View for List {
                 })
             })
             .collect();
-        json!({ "toolkits": rows })
+        let bytes: u64 = self.rows.iter().filter_map(|r| r.bytes).sum();
+        json!({ "toolkits": rows, "bytes": bytes })
     }
 
     fn human(&self, style: &Style) -> String {
@@ -195,6 +196,10 @@ impl View for List {
                 ]
             })
             .collect();
-        table(&rows)
+        let sizes: Vec<u64> = self.rows.iter().filter_map(|r| r.bytes).collect();
+        let total = size(sizes.iter().sum());
+        let total =
+            if sizes.len() < 2 { String::new() } else { format!("{total} in {} toolkits\n", sizes.len()) };
+        format!("{}{total}", table(&rows))
     }
 }

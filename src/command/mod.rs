@@ -1,6 +1,7 @@
 //! One file for each subcommand: its arguments, its run, its view. A command sequences what stands on lower floors and
 //! calls no other command.
 
+pub mod cache;
 pub mod current;
 pub mod env;
 pub mod exec;
@@ -11,6 +12,7 @@ pub mod init;
 pub mod install;
 pub mod link;
 pub mod list;
+pub mod mirror;
 pub mod order;
 pub mod rehash;
 pub mod typed;

@@ -85,11 +85,13 @@ fn copy_tree(from: &Path, to: &Path) -> Result<(), Failure> {
         let options = fs_extra::file::CopyOptions::new().buffer_size(1 << 20);
         return fs_extra::file::copy(from, to, &options).map(drop).map_err(|e| {
             // The crate keeps the system's words inside and does not say them.
-            let why = match &e.kind {
-                fs_extra::error::ErrorKind::Io(why) => plain_io(why),
-                _ => e.to_string(),
+            let failed = |why: &str| {
+                Failure::failed(format!("could not copy {} to {}: {why}", from.display(), to.display()))
             };
-            Failure::failed(format!("could not copy {} to {}: {why}", from.display(), to.display()))
+            match &e.kind {
+                fs_extra::error::ErrorKind::Io(why) => failed(&plain_io(why)).out_of_room(why),
+                _ => failed(&e.to_string()),
+            }
         });
     }
     if !found.is_dir() {

@@ -80,6 +80,21 @@ fn leftover(name: &str) -> Option<Leftover> {
     (number && is_exact(version)).then_some(Leftover::Grave)
 }
 
+/// Whether a name in the folder is the lock of an install.
+pub fn is_lock(name: &str) -> bool {
+    leftover(name) == Some(Leftover::Lock)
+}
+
+/// Whether a name in the folder is a toolkit being put together, or one that was uninstalled.
+pub fn is_leftover(name: &str) -> bool {
+    matches!(leftover(name), Some(Leftover::Tree | Leftover::Grave))
+}
+
+/// The name of the lock that whoever puts a toolkit together in this directory of the folder holds.
+pub fn lock_of(name: &str) -> Option<String> {
+    (leftover(name)? == Leftover::Tree).then(|| format!("{name}{LOCK}"))
+}
+
 fn is_exact(version: &str) -> bool {
     version.matches('.').count() == 2 && Version::parse(version).is_some_and(|v| v.to_string() == version)
 }

@@ -13,6 +13,7 @@ use crate::source::plan::Plan;
 use crate::source::reach::Reach;
 use crate::toolkit::receipt::{self, Receipt};
 use crate::ui::talk::Talk;
+use cudaup_core::builds::RELEASES;
 use cudaup_core::disk::{Disk, Unread};
 use cudaup_core::home::{Home, MACHINE_DEFAULT};
 use cudaup_core::pin;
@@ -63,12 +64,14 @@ pub fn apply(site: &Site<'_>, plan: &Plan, reach: &Reach, verify: bool) -> Resul
     let downloads = downloads(site.home);
     let job = Job { parts: &plan.parts, downloads: &downloads, tree: staging.tree() };
     let unpacked = engine::run(&job, &reach.client, site.talk)?;
-    let components: Vec<(String, String)> =
-        plan.parts.iter().map(|p| (p.name.clone(), p.version.clone())).collect();
+    let components = components(plan, staging.tree());
     let facts = MendFacts { version: plan.version, target: plan.platform.target(), components: &components };
     let made = mend::mend(staging.tree(), &facts)?;
     let proof = proved(site, plan, staging.tree(), verify)?;
     let mut receipt = receipt(plan, &unpacked, made, proof);
+    // Mending takes links out that lead nowhere.
+    let there = |file: &String| fs::symlink_metadata(staging.tree().join(file)).is_ok();
+    receipt.parts.iter_mut().for_each(|part| part.files.retain(there));
     receipt.bytes = tree::size(staging.tree())?;
     receipt.write(staging.tree())?;
     staging.commit(&target)?;
@@ -87,10 +90,25 @@ fn record_machine(home: &Home, plan: &Plan) -> Result<(), Failure> {
     atomic::write(&file, format!("{}\n", plan.platform.machine()).as_bytes())
 }
 
+/// What version.json is to name. A toolkit that came whole brings its own; where it has none, the builds that tell its
+/// release stand there.
+fn components(plan: &Plan, tree: &Path) -> Vec<(String, String)> {
+    if !plan.is_whole() {
+        return plan.parts.iter().map(|p| (p.name.clone(), p.version.clone())).collect();
+    }
+    if tree.join("version.json").exists() {
+        return Vec::new();
+    }
+    let release = RELEASES.iter().find(|r| r.version == plan.version);
+    let builds = release.map(|r| [("cuda_nvcc", r.nvcc), ("cuda_cudart", r.cudart)]);
+    let known = builds.into_iter().flatten().filter(|(_, build)| !build.is_empty());
+    known.map(|(name, build)| (name.to_owned(), build.to_owned())).collect()
+}
+
 fn proved(site: &Site<'_>, plan: &Plan, tree: &Path, verify: bool) -> Result<receipt::Proof, Failure> {
     let unproved =
         |reason: &str| receipt::Proof::Unproved { reason: reason.to_owned(), remedy: String::new() };
-    if plan.component("cuda_nvcc").is_none() || !tree.join("bin/nvcc").exists() {
+    if (plan.component("cuda_nvcc").is_none() && !plan.is_whole()) || !tree.join("bin/nvcc").exists() {
         return Ok(unproved("it has no nvcc"));
     }
     if !verify {

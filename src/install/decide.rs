@@ -3,7 +3,8 @@
 use crate::compat::driver;
 use crate::failure::{Exit, Failure};
 use crate::install::look::{Facts, Room, Store};
-use crate::source::plan::{Plan, Platform};
+use crate::source::local::{NAME as LOCAL, Origin};
+use crate::source::plan::{Plan, Platform, WHOLE};
 use crate::source::profile::{Profile, Wish, select};
 use crate::source::select as sources;
 use crate::toolkit::receipt::Receipt;
@@ -30,6 +31,8 @@ pub struct Order {
     pub dry_run: bool,
     /// The source's name, or `auto`.
     pub source: &'static str,
+    /// What to install from instead of a source.
+    pub from: Option<Origin>,
     /// The machine that it is for, where that was said.
     pub platform: Option<Platform>,
 }
@@ -45,6 +48,7 @@ impl Order {
             verify: true,
             dry_run: false,
             source: sources::AUTO,
+            from: None,
             platform: None,
         }
     }
@@ -75,7 +79,9 @@ pub fn first(order: &Order, facts: &Facts, home: &Path) -> Result<First, Failure
         let message = format!("{home} holds toolkits for {recorded}, and this machine is {machine}");
         return Err(Failure::failed(message).hint(format!("CUDAUP_HOME={home}-{machine} cudaup install ...")));
     }
-    let Some(present) = facts.present.as_ref().filter(|_| !order.upgrade) else {
+    // What `--from` names has to be looked at: it may hold another update.
+    let asks = order.upgrade || order.from.is_some();
+    let Some(present) = facts.present.as_ref().filter(|_| !asks) else {
         return Ok(First::Ask(platform));
     };
     if !order.amount_given {
@@ -99,15 +105,34 @@ fn another_machine(platform: Platform) -> Failure {
         .hint("the same command with --dry-run, to see what it would load there")
 }
 
+/// Components that some sources bring inside another one's archive, and the file by which each is seen.
+const SEEN_BY: [(&str, &str); 6] = [
+    ("cuda_cuobjdump", "bin/cuobjdump"),
+    ("cuda_nvdisasm", "bin/nvdisasm"),
+    ("cuda_cuxxfilt", "bin/cu++filt"),
+    ("cuda_nvprune", "bin/nvprune"),
+    ("cuda_sanitizer_api", "compute-sanitizer/compute-sanitizer"),
+    ("cuda_profiler_api", "include/cuda_profiler_api.h"),
+];
+
+/// Whether a toolkit has a component, in an archive of its own or in another's.
+fn has(receipt: &Receipt, name: &str) -> bool {
+    let ends =
+        |file: &str| SEEN_BY.iter().any(|(component, mark)| *component == name && file.ends_with(mark));
+    receipt.parts.iter().any(|part| part.name == name || part.files.iter().any(|file| ends(file)))
+}
+
 /// What a toolkit lacks of a wish, in words.
 fn absent(wish: &Wish, receipt: &Receipt, version: Version) -> Option<String> {
-    let has = |name: &&str| receipt.parts.iter().any(|p| p.name == **name);
+    let installed = Profile::parse(&receipt.profile);
+    // What came in one piece has no parts by name: what its profile means is in it.
+    let whole = installed.filter(|_| has(receipt, WHOLE)).map(|p| select(&Wish::of(p), version));
+    let has = |name: &&str| has(receipt, name) || whole.as_ref().is_some_and(|w| w.has(name));
     let named = select(&Wish { profile: Profile::Chosen, components: wish.components.clone() }, version);
     let absent: Vec<&str> = named.must.iter().copied().filter(|n| !has(n)).collect();
     if !absent.is_empty() {
         return Some(absent.join(", "));
     }
-    let installed = Profile::parse(&receipt.profile);
     let profile = Some(wish.profile).filter(|p| *p != Profile::Chosen);
     profile.filter(|p| installed.is_none_or(|i| i < *p)).map(|p| format!("the {p} profile"))
 }
@@ -185,19 +210,25 @@ pub fn announcement(plan: &Plan, room: &Room, facts: &Facts) -> Vec<String> {
     let free = room.stores.iter().filter(|s| s.tree).map(|s| s.free).min().unwrap_or(0);
     let elsewhere = facts.platform != Some(plan.platform);
     let machine = if elsewhere { format!(" for {}", plan.platform.name()) } else { String::new() };
-    let mut lines = vec![format!(
-        "{}{machine}, {profile}, from {}: {parts}, {} to load{loaded}, about {} on disk ({} free)",
-        plan.version,
-        plan.source,
-        size(plan.size()),
-        size(plan.unpacked()),
-        size(free)
-    )];
+    let from = if plan.source == LOCAL { "this machine" } else { plan.source };
+    let what = match plan.profile {
+        Profile::Full if plan.is_whole() => format!("whole, from {from}"),
+        _ => format!("{profile}, from {from}: {parts}"),
+    };
+    let load = match plan.size() {
+        0 if plan.parts.iter().all(|p| p.local.is_some()) => "nothing to load".to_owned(),
+        bytes => format!("{} to load{loaded}", size(bytes)),
+    };
+    let disk = format!("about {} on disk ({} free)", size(plan.unpacked()), size(free));
+    let mut lines = vec![format!("{}{machine}, {what}, {load}, {disk}", plan.version)];
     if !plan.passed.is_empty() {
         lines.push(format!("from {}, since these do not serve: {}", plan.source, plan.passed.join(", ")));
     }
     if !plan.missing.is_empty() {
-        lines.push(format!("{} does not have {}", plan.source, plan.missing.join(", ")));
+        lines.push(match plan.source {
+            LOCAL => format!("not in it: {}", plan.missing.join(", ")),
+            source => format!("{source} does not have {}", plan.missing.join(", ")),
+        });
     }
     lines.extend(plan.notes.iter().cloned());
     let driver = facts.driver.as_deref().filter(|_| !elsewhere);

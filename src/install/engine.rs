@@ -8,6 +8,8 @@ mod queue;
 mod unpack;
 
 #[cfg(test)]
+mod real_archives;
+#[cfg(test)]
 mod tests;
 
 use crate::failure::{Exit, Failure};

@@ -1,11 +1,13 @@
 //! Gives a merged tree what NVIDIA's own installer gives it and the downloaded parts lack: links, stubs for the driver's
-//! libraries, modes, pkg-config files and version.json.
+//! libraries, nvcc.profile, modes, pkg-config files and version.json. Links that lead nowhere are taken out.
 //!
 //! All links are relative, so that the tree can be moved. What is there already stays, and a second run makes nothing.
 
+mod dangling;
 mod libraries;
 mod modes;
 mod pkg_config;
+mod profile;
 #[cfg(test)]
 mod tests;
 mod version_json;
@@ -38,6 +40,7 @@ pub fn mend(tree: &Path, facts: &MendFacts) -> Result<Vec<String>, Failure> {
     let mut work = Work { tree, made: BTreeSet::new() };
     let (include, lib) =
         (format!("targets/{}/include", facts.target), format!("targets/{}/lib", facts.target));
+    dangling::remove(&work, &["bin", "nvvm", "compute-sanitizer", &include, &lib])?;
     for (root, place) in [("include", &include), ("lib64", &lib), ("lib", &lib)] {
         work.link(root, place)?;
     }
@@ -54,6 +57,7 @@ pub fn mend(tree: &Path, facts: &MendFacts) -> Result<Vec<String>, Failure> {
         work.link("extras/CUPTI/lib64", &format!("../../{lib}"))?;
     }
     work.link("bin/compute-sanitizer", "../compute-sanitizer/compute-sanitizer")?;
+    profile::write(&mut work, &include)?;
     pkg_config::write(&mut work, facts.version, &lib)?;
     if !facts.components.is_empty() {
         work.file("version.json", version_json::text(facts.version, facts.components).as_bytes())?;

@@ -1,11 +1,14 @@
 //! From downloaded parts to a toolkit that works: look at the machine, decide, carry out.
 
 pub mod apply;
+pub mod cache;
 pub mod decide;
 pub mod engine;
+mod from;
 pub mod headers;
 pub mod look;
 pub mod mend;
+pub mod mirror;
 #[cfg(test)]
 mod real_wheels;
 pub mod remove;
@@ -63,7 +66,10 @@ pub fn run(site: &Site<'_>, roots: &[PathBuf], order: &Order) -> Result<Answer, 
         site.talk.say(&format!("note: {note}"));
     }
     let query = Query { host: site.host, reach: &reach, request: order.request, wish: &order.wish, platform };
-    let mut plan = select::plan(&query, order.source)?;
+    let mut plan = match &order.from {
+        Some(origin) => from::plan(site, &query, origin, order.dry_run)?,
+        None => select::plan(&query, order.source)?,
+    };
     if let Some(there) = installed_already(order, &look(Some(plan.version)), site)? {
         return Ok(Answer::Present(there));
     }
@@ -79,6 +85,7 @@ pub fn run(site: &Site<'_>, roots: &[PathBuf], order: &Order) -> Result<Answer, 
     let version = plan.version.to_string();
     let mut applied = apply::apply(site, &plan, &reach, order.verify);
     if let Err(failure) = &applied
+        && order.from.is_none()
         && let Some(again) = remade(&query, &plan, failure)
     {
         site.talk.say(&format!("{failure}: {} has other files for {version} by now; once more", plan.source));
@@ -123,7 +130,7 @@ fn installed_already(order: &Order, facts: &Facts, site: &Site<'_>) -> Result<Op
     if !facts.present.as_ref().is_some_and(|t| t.kind == Kind::Managed) {
         return Ok(None);
     }
-    let order = Order { upgrade: false, ..order.clone() };
+    let order = Order { upgrade: false, from: None, ..order.clone() };
     match decide::first(&order, facts, site.home.path())? {
         First::Present(toolkit) => Ok(Some(toolkit)),
         First::Ask(_) => Ok(None),

@@ -97,6 +97,7 @@ fn order(request: &str) -> Order {
         verify: false,
         dry_run: false,
         source: "pypi",
+        from: None,
     }
 }
 

@@ -20,6 +20,7 @@ use std::time::Duration;
 
 pub use body::Pace;
 pub use client::Client;
+pub use date::unix_seconds;
 pub use error::{Error, shown};
 pub use fetch::Wanted;
 pub use retry::Patience;

@@ -89,9 +89,12 @@ pub fn no_compiler(choice: &Choice, version: Version) -> Proof {
     match choice {
         Choice::Unfit(compiler, Verdict::TooNew(most)) => {
             let (family, title) = (compiler.family.program(), compiler.title());
+            let package = format!("{}-{most}", family.replace("clang++", "clang"));
             unproved(
                 format!("{title} is too new for CUDA {release}, which takes {family} up to {most}"),
-                format!("install {family}-{most} beside it; it is then found by its name"),
+                format!(
+                    "install {family}-{most} beside it (Debian, Ubuntu: apt install {package}); it is then found by its name"
+                ),
             )
         }
         Choice::Unfit(compiler, Verdict::TooOld(least)) => {

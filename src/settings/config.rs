@@ -13,6 +13,8 @@ pub struct Config {
     pub network: Network,
     /// What is kept.
     pub cache: Cache,
+    /// Where Debian's packages are.
+    pub debian: Debian,
 }
 
 /// How the network is used; what is absent has cudaup's own value.
@@ -37,6 +39,14 @@ pub struct Network {
 pub struct Cache {
     /// Whether archives stay after an install.
     pub keep: bool,
+}
+
+/// Where Debian's packages are.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Debian {
+    /// The mirror's address, the directory that holds `dists` and `pool`.
+    pub mirror: Option<String>,
 }
 
 /// Reads the file; an absent one says nothing.

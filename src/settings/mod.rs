@@ -1,5 +1,6 @@
 //! What the user and the machine have set: `config.toml`, and the package index that pip and uv are set to use.
 
+mod apt;
 mod config;
 mod ini;
 mod pip;
@@ -30,6 +31,37 @@ pub fn dist_server(host: &Host, config: &Config) -> Result<Place, Failure> {
         let message = format!("{origin} names {} as NVIDIA's server, which is no web address", shown(&url));
         Failure::new(Exit::Usage, message).hint(format!("export CUDAUP_DIST_SERVER={NVIDIA_CN}"))
     })
+}
+
+/// Where Debian's own keys lie, under the names of old and new releases.
+const DEBIAN_KEYS: [&str; 2] =
+    ["/usr/share/keyrings/debian-archive-keyring.gpg", "/usr/share/keyrings/debian-archive-keyring.pgp"];
+
+/// A mirror of Debian's archive.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mirror {
+    /// The address of the directory that holds `dists` and `pool`, and what named it.
+    pub place: Place,
+    /// The files of keys by which the archive's signature is checked; none where this machine has none.
+    pub keys: Vec<PathBuf>,
+}
+
+/// Debian's mirrors, the best first: `CUDAUP_DEBIAN_MIRROR` or `mirror` in `config.toml` alone, else those that apt uses.
+/// None where nothing is set.
+pub fn debian_mirrors(host: &Host, config: &Config) -> Result<Vec<Mirror>, Failure> {
+    let own: Vec<PathBuf> =
+        DEBIAN_KEYS.iter().map(|k| host.system(k)).filter(|k| k.is_file()).take(1).collect();
+    let variable = host.text("CUDAUP_DEBIAN_MIRROR").map(|url| (url.to_owned(), "CUDAUP_DEBIAN_MIRROR"));
+    let set = variable.or_else(|| config.debian.mirror.clone().map(|url| (url, "config.toml")));
+    if let Some((url, origin)) = set {
+        let place = place(&url, origin).ok_or_else(|| {
+            let message =
+                format!("{origin} names {} as the Debian mirror, which is no web address", shown(&url));
+            Failure::new(Exit::Usage, message).hint("export CUDAUP_DEBIAN_MIRROR=http://HOST/debian")
+        })?;
+        return Ok(vec![Mirror { place, keys: own }]);
+    }
+    Ok(apt::mirrors(host, &own))
 }
 
 /// The index and what belongs to it.

@@ -143,3 +143,29 @@ fn a_file_that_cannot_be_read_is_said() {
     assert_eq!(urls(&found), [PYPI]);
     assert_eq!(found.notes.len(), 2, "{:?}", found.notes);
 }
+
+#[test]
+fn a_debian_mirror_that_is_set_stands_above_apts() {
+    let root = tempfile::tempdir().unwrap();
+    let found = |vars: &[(&str, &str)], config: &Config| debian_mirrors(&host(root.path(), vars), config);
+    assert_eq!(found(&[], &Config::default()).unwrap(), []);
+    write(&root.path().join("sys/etc/apt/sources.list"), "deb http://a.example/debian bookworm main\n");
+    let keys = root.path().join("sys/usr/share/keyrings/debian-archive-keyring.pgp");
+    write(&keys, "");
+    let one = |found: Result<Vec<Mirror>, Failure>| {
+        let found = found.unwrap();
+        assert_eq!(found.len(), 1);
+        assert_eq!(found[0].keys, std::slice::from_ref(&keys));
+        (found[0].place.url.clone(), found[0].place.origin.clone())
+    };
+    let (url, origin) = one(found(&[], &Config::default()));
+    assert!(url == "http://a.example/debian" && origin.ends_with("/etc/apt/sources.list"), "{origin}");
+    let mut config = Config::default();
+    config.debian.mirror = Some("http://b.example/debian/".into());
+    let pair = |url: &str, origin: &str| (url.to_owned(), origin.to_owned());
+    assert_eq!(one(found(&[], &config)), pair("http://b.example/debian", "config.toml"));
+    let variable = [("CUDAUP_DEBIAN_MIRROR", "https://c.example/debian")];
+    assert_eq!(one(found(&variable, &config)), pair("https://c.example/debian", "CUDAUP_DEBIAN_MIRROR"));
+    let bad = found(&[("CUDAUP_DEBIAN_MIRROR", "c.example")], &config).unwrap_err();
+    assert_eq!(bad.exit, Exit::Usage);
+}

@@ -58,6 +58,9 @@ pub fn key(host: &Host, home: &Path, platform: Platform) -> Result<String, Failu
     let dist = settings::dist_server(host, &config)?.shown();
     let indexes = settings::indexes(host)?;
     let places: Vec<String> = indexes.places.iter().map(settings::Place::shown).collect();
+    let mirrors = settings::debian_mirrors(host, &config)?;
+    let places = places.into_iter().chain(mirrors.iter().map(|mirror| mirror.place.shown()));
+    let places: Vec<String> = places.collect();
     let names: Vec<&str> = SOURCES.iter().map(|s| s.name).collect();
     let (program, machine) = (env!("CARGO_PKG_VERSION"), platform.name());
     Ok(format!("{program} {machine} {} {dist} {}", names.join(","), places.join(" ")))

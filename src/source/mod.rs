@@ -2,9 +2,11 @@
 
 pub mod catalogue;
 pub mod component;
+pub mod debian;
 pub mod digest;
 mod each;
 pub mod index;
+pub mod local;
 pub mod never;
 pub mod nvidia;
 pub mod plan;
@@ -13,5 +15,6 @@ pub mod pypi;
 pub mod query;
 pub mod reach;
 pub mod redist;
+pub mod runfile;
 pub mod select;
 mod unknown;

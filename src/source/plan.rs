@@ -63,6 +63,9 @@ impl Platform {
     }
 }
 
+/// The name of a part that is a whole toolkit by itself.
+pub const WHOLE: &str = "toolkit";
+
 /// Everything that an install loads.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
@@ -85,14 +88,28 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// The bytes to load.
+    /// The bytes to load: what lies on this machine is not.
     pub fn size(&self) -> u64 {
-        self.parts.iter().map(|p| p.size).sum()
+        self.parts.iter().filter(|p| p.local.is_none()).map(|p| p.size).sum()
+    }
+
+    /// Whether it is one toolkit as somebody else put it together.
+    pub fn is_whole(&self) -> bool {
+        self.parts.iter().any(|p| p.name == WHOLE)
     }
 
     /// The bytes that the toolkit will take on disk, as well as the source knows.
     pub fn unpacked(&self) -> u64 {
-        self.parts.iter().map(Part::on_disk).sum()
+        self.parts.iter().map(|part| self.on_disk(part)).sum()
+    }
+
+    /// An archive that holds far more than is wanted of it becomes as much as that usually is of such archives.
+    fn on_disk(&self, part: &Part) -> u64 {
+        match (part.name == WHOLE && part.unpacked.is_none(), self.profile) {
+            (true, Profile::Minimal) => part.size / 6,
+            (true, Profile::Default | Profile::Chosen) => part.size.saturating_mul(2),
+            _ => part.on_disk(),
+        }
     }
 
     /// The version of a component.
@@ -136,7 +153,10 @@ impl Part {
 
     /// The address without what must not be written down: user, password, and the key of a signed address.
     pub fn public_url(&self) -> String {
-        crate::net::shown(&self.url)
+        match &self.local {
+            Some(path) => path.to_string_lossy().into_owned(),
+            None => crate::net::shown(&self.url),
+        }
     }
 }
 

@@ -1,10 +1,12 @@
 //! Which source serves: the one that was named, or the first that can.
 
 use crate::failure::{Exit, Failure};
+use crate::source::debian;
 use crate::source::nvidia;
 use crate::source::plan::Plan;
 use crate::source::pypi;
 use crate::source::query::{Miss, Offer, Query};
+use crate::source::runfile;
 use cudaup_core::builds::RELEASES;
 use cudaup_core::version::Version;
 
@@ -22,6 +24,8 @@ pub struct Source {
 pub const SOURCES: &[Source] = &[
     Source { name: nvidia::NAME, plan: nvidia::plan, offers: nvidia::offers },
     Source { name: pypi::NAME, plan: pypi::plan, offers: pypi::offers },
+    Source { name: debian::NAME, plan: debian::plan, offers: debian::offers },
+    Source { name: runfile::NAME, plan: runfile::plan, offers: runfile::offers },
 ];
 
 /// The name that stands for the first source that serves.

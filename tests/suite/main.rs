@@ -7,6 +7,7 @@ mod environment;
 #[path = "../../src/source/pypi/fake.rs"]
 #[expect(dead_code, reason = "the unit tests use more of it")]
 mod fake;
+mod from;
 mod habits;
 mod hook;
 mod hook_bash;

@@ -32,7 +32,7 @@ pub fn other(kind: u8, name: &str, link: &str) -> Made {
 /// One record of an extended header, with its own length at its start.
 fn record(key: &str, value: &str) -> String {
     let rest = format!(" {key}={value}\n");
-    let length = (1..).find(|n| n.to_string().len() + rest.len() == *n).unwrap();
+    let length = (1..10_000).find(|n| n.to_string().len() + rest.len() == *n).unwrap();
     format!("{length}{rest}")
 }
 
@@ -177,6 +177,22 @@ fn files_directories_modes_and_links_arrive() {
     assert_eq!(names(&tree).iter().filter(|name| name.starts_with('.')).count(), 0);
 }
 
+/// A directory goes where what is in it goes, and the archive's own top directory nowhere.
+#[test]
+fn directories_are_placed_like_what_is_in_them() {
+    let dir = TempDir::new().unwrap();
+    let entries = [other(b'5', "top/", ""), other(b'5', "top/include", ""), file("top/include/cuda.h", b"#")];
+    let place = |name: &str| {
+        let rest = name.strip_prefix("top/")?;
+        Some(
+            rest.strip_prefix("include/").map_or_else(|| rest.to_owned(), |h| format!("targets/include/{h}")),
+        )
+    };
+    unpack_placed(dir.path(), "a.tar", &archive(&entries), None, &place).unwrap();
+    assert_eq!(names(&dir.path().join("tree")), ["targets"]);
+    assert_eq!(names(&dir.path().join("tree/targets/include")), ["cuda.h"]);
+}
+
 #[test]
 fn hostile_entries_are_named() {
     let good = file("bin/nvcc", b"x");
@@ -273,7 +289,7 @@ fn extensions_have_an_end_and_say_one_size() {
         Refusal::TooLong
     );
     let endless = Made { size: Some(1 << 40), kind: b'L', ..file("@LongLink", b"") };
-    assert_eq!(refused(&[endless.clone()]), Refusal::TooLong);
+    assert_eq!(refused(std::slice::from_ref(&endless)), Refusal::TooLong);
     assert_eq!(refused(&[Made { kind: b'x', ..endless }]), Refusal::TooLong);
     for size in ["4", "-1", "1e9", "", "18446744073709551616"] {
         assert_eq!(refused(&[pax(&[("size", size)]), file("a", b"x")]), Refusal::Length(1));
@@ -311,7 +327,7 @@ fn what_comes_out_is_bounded() {
     for size in [1000, 1 << 40, u64::MAX, u64::MAX - 511] {
         let giant = Made { size: Some(size), ..file("giant", b"x") };
         let dir = TempDir::new().unwrap();
-        let error = unpack(dir.path(), "a.tar", &open_ended(&[giant.clone()]), None).unwrap_err();
+        let error = unpack(dir.path(), "a.tar", &open_ended(std::slice::from_ref(&giant)), None).unwrap_err();
         assert!(error.to_string().contains("`giant`: it is cut off"), "{size}: {error}");
         let left_out = |_: &str| None;
         let error = unpack_placed(dir.path(), "a.tar", &open_ended(&[giant]), None, &left_out).unwrap_err();

@@ -122,9 +122,10 @@ impl Reader {
         let count = if threaded { blocks.iter().take_while(|b| b.stream == block.stream).count() } else { 1 };
         let last = blocks.get(count - 1).unwrap_or(block);
         let whole = stream.blocks == 1;
-        let packed = match whole {
-            true => stream.start + stream.length - block.start,
-            false => last.start + last.packed - block.start,
+        let packed = if whole {
+            stream.start + stream.length - block.start
+        } else {
+            last.start + last.packed - block.start
         };
         let mut head = [0; 12];
         self.file.peek(stream.start, &mut head)?;

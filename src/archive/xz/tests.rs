@@ -114,7 +114,7 @@ fn what_is_cut_off_or_has_something_behind_it_is_refused() {
             assert!(all(&[&packed, behind].concat()).is_err(), "{behind:?}");
         }
     }
-    let error = all(&[0; 100_000]).unwrap_err();
+    let error = all(&vec![0; 100_000]).unwrap_err();
     assert_eq!(error, "it is cut off, or something stands behind its end");
 }
 

@@ -2,7 +2,7 @@
 
 use super::*;
 
-const COMMANDS: [&str; 13] = [
+const COMMANDS: [&str; 15] = [
     "install",
     "uninstall",
     "use",
@@ -15,6 +15,8 @@ const COMMANDS: [&str; 13] = [
     "link",
     "unlink",
     "rehash",
+    "cache",
+    "mirror",
     "help",
 ];
 
@@ -51,6 +53,8 @@ const MEANS: &[(&str, &str)] = &[
     ("shell", "current"),
     ("default 12.4", "use --default 12.4"),
     ("default", "list"),
+    ("clean", "cache clean"),
+    ("prune", "cache clean"),
     ("alias default 12.4", "use --default 12.4"),
     ("install -y 12.4", "install 12.4"),
     ("install 13.0 --profile minimal --yes", "install 13.0 --profile minimal"),
@@ -88,8 +92,6 @@ const SAYS: &[(&str, &[&str])] = &[
     ("update", &["cudaup install --upgrade latest"]),
     ("update 12.4", &["cudaup install --upgrade 12.4"]),
     ("check", &["cudaup current --check", "cudaup list --remote"]),
-    ("clean", &["nothing to clean"]),
-    ("cache clean", &["nothing to clean"]),
     ("doctor", &["no `doctor`", "cudaup current -v"]),
     ("install cudnn", &["does not install cuDNN yet", "pip install nvidia-cudnn-cu12"]),
     ("install 13.0 --cudnn", &["cudaup install 13.0\n", "pip install nvidia-cudnn-cu13"]),

@@ -14,6 +14,7 @@ fn order(request: &str) -> Order {
         verify: true,
         dry_run: false,
         source: "pypi",
+        from: None,
         platform: None,
     }
 }
@@ -68,6 +69,16 @@ fn what_is_there_needs_no_network() {
     let system = Facts { present: Some(toolkit(Kind::System)), ..nothing() };
     assert_eq!(decide(&order("13.0"), &system).unwrap(), First::Present(toolkit(Kind::System)));
     assert_eq!(decide(&Order { upgrade: true, ..order("13.0") }, &minimal()).unwrap(), ASK);
+}
+
+#[test]
+fn a_component_in_anothers_archive_is_there() {
+    let mut facts = minimal();
+    let wish = Wish::read(None, &["cuobjdump"]).unwrap();
+    let order = Order { wish, amount_given: true, ..order("13.0") };
+    assert!(decide(&order, &facts).is_err());
+    facts.receipt.as_mut().unwrap().parts[0].files = vec!["bin/cuobjdump".into()];
+    assert_eq!(decide(&order, &facts).unwrap(), First::Present(toolkit(Kind::Managed)));
 }
 
 #[test]

@@ -23,7 +23,7 @@ const STEP: Duration = Duration::from_millis(50);
 /// The files of a job, the largest first.
 #[derive(Debug)]
 pub struct Loads {
-    loads: Vec<Load>,
+    files: Vec<Load>,
     /// What need not be loaded.
     local: Vec<(usize, Part)>,
     /// Those that no stream has taken.
@@ -60,7 +60,7 @@ impl Loads {
         }
         loads.sort_by_key(|load| std::cmp::Reverse(load.size));
         let left = Mutex::new(0..loads.len());
-        Ok(Self { loads, local, left })
+        Ok(Self { files: loads, local, left })
     }
 
     /// Starts the threads: two at once, the others one after another while the unpackers have nothing to do. Where the
@@ -71,7 +71,7 @@ impl Loads {
             let (loads, queue) = (Arc::clone(self), Arc::clone(queue));
             std::thread::spawn(move || loads.look(&queue));
         }
-        for stream in 0..client.streams().min(self.loads.len()) {
+        for stream in 0..client.streams().min(self.files.len()) {
             let (loads, client) = (Arc::clone(self), client.clone());
             let (queue, progress) = (Arc::clone(queue), progress.clone());
             std::thread::spawn(move || {
@@ -115,7 +115,7 @@ impl Loads {
     fn take(&self, stream: usize) -> Option<&Load> {
         let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
         let index = if stream % 2 == 1 { left.next_back() } else { left.next() };
-        self.loads.get(index?)
+        self.files.get(index?)
     }
 
     fn none_left(&self) -> bool {

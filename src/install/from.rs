@@ -1,0 +1,93 @@
+//! `--from`: what is on this machine is looked at; what is behind an address is loaded first.
+
+use crate::disk::lock::Lock;
+use crate::failure::{Exit, Failure};
+use crate::install::apply::Site;
+use crate::install::look::downloads;
+use crate::net::{Error, Wanted};
+use crate::source::local::{self, Origin};
+use crate::source::plan::{Part, Plan};
+use crate::source::query::Query;
+use crate::ui::progress::Progress;
+use sha2::{Digest, Sha256};
+use std::fs;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// How long another process may take to load the same file.
+const WAIT: Duration = Duration::from_secs(1800);
+
+/// What installing from there comes to.
+pub fn plan(site: &Site<'_>, query: &Query<'_>, origin: &Origin, dry_run: bool) -> Result<Plan, Failure> {
+    match origin {
+        Origin::Path(path) => local::plan(query, path, site.disk),
+        Origin::Url(url) => {
+            if let Some(plan) = known(query, url)? {
+                return Ok(plan);
+            }
+            if dry_run {
+                let shown = crate::net::shown(url);
+                let message = format!("what {shown} holds is not known before it is loaded");
+                return Err(Failure::new(Exit::Usage, message).hint("the same without --dry-run"));
+            }
+            let file = load(site, query, url)?;
+            let plan = local::plan(query, &file, site.disk)?;
+            Ok(as_loaded(plan, url, &file))
+        }
+    }
+}
+
+/// The plan of an installer of NVIDIA's, which its name tells all of; `None` for any other file.
+fn known(query: &Query<'_>, url: &str) -> Result<Option<Plan>, Failure> {
+    let shown = PathBuf::from(crate::net::shown(url));
+    if local::installer(query, &shown, 0).is_none() {
+        return Ok(None);
+    }
+    let size = query.reach.client.get_tail(url, 1).map_err(Error::into_failure)?.total;
+    let plan = local::installer(query, &shown, size).transpose()?;
+    let here = |part: Part| Part { url: url.to_owned(), ..part };
+    Ok(plan.map(|plan| Plan { parts: plan.parts.into_iter().map(here).collect(), ..plan }))
+}
+
+/// Loads a file to where archives are loaded to, or goes on with it. The name there holds a piece of the address's hash: two
+/// addresses can end in one name.
+fn load(site: &Site<'_>, query: &Query<'_>, url: &str) -> Result<PathBuf, Failure> {
+    let shown = crate::net::shown(url);
+    let name = shown.rsplit('/').next().unwrap_or_default();
+    let plain = |b: u8| b.is_ascii_alphanumeric() || b"._-+".contains(&b);
+    if name.is_empty() || name.len() > 200 || !name.bytes().all(plain) {
+        return Err(Failure::new(Exit::Usage, format!("{shown} does not end in the name of an archive"))
+            .hint("cudaup install --from https://HOST/PATH/cuda-12.4.tar.xz"));
+    }
+    let mark: String = Sha256::digest(url.as_bytes()).iter().take(6).map(|b| format!("{b:02x}")).collect();
+    let folder = downloads(site.home);
+    fs::create_dir_all(&folder).map_err(|e| Failure::io("create", &folder, &e))?;
+    let file = folder.join(format!("{mark}-{name}"));
+    let lock = folder.join(format!("{mark}-{name}.lock"));
+    let _lock = Lock::acquire(&lock, name, WAIT, &|line| site.talk.say(line))?;
+    let progress = Progress::new(site.talk, 1, 0);
+    let bar = progress.file(name, 0);
+    let wanted = Wanted { url: url.to_owned(), size: None, sha256: None };
+    let loaded = query.reach.client.fetch(&wanted, &file, &|bytes| {
+        bar.at(bytes);
+        ControlFlow::Continue(())
+    });
+    if loaded.is_ok() {
+        bar.loaded();
+    }
+    progress.end();
+    loaded.map_err(Error::into_failure)?;
+    Ok(file)
+}
+
+/// The plan with the loaded file as what it is: an archive of the cache, which goes after the install.
+fn as_loaded(plan: Plan, url: &str, file: &Path) -> Plan {
+    let part = |part: Part| Part {
+        url: url.to_owned(),
+        local: None,
+        size: fs::metadata(file).map_or(part.size, |found| found.len()),
+        ..part
+    };
+    Plan { parts: plan.parts.into_iter().map(part).collect(), ..plan }
+}
