@@ -106,12 +106,12 @@ _cudaup_ask() {
   builtin eval "$_cudaup_text" || :
 }
 
-# Which toolkits there are: a refusal stands on that too, and another terminal may install or link what is missing. Only
+# Which toolkits and add-ons there are: a refusal stands on that too, and another terminal may install what is missing. Only
 # where a refusal was entered does a prompt look.
 _cudaup_list() {
   # A pattern that fits nothing would be an error.
   [[ $BASHOPTS != *failglob* ]] || return 0
-  _cu_a=("$_cudaup_home"/toolkits/*/)
+  _cu_a=("$_cudaup_home"/toolkits/*/ "$_cudaup_home"/addons/*/*/)
   _cudaup_there=${_cu_a[*]-}
 }
 
@@ -192,14 +192,14 @@ function cudaup {
   return "$_cudaup_code"
 }
 
-# The entry is one simple command that does nothing in a shell without the hook, such as the child of a shell that
-# exported PROMPT_COMMAND. It goes first, so that nothing has to be known of how the rest begins or ends. A text stays
+# The entry is one simple command. In a shell without the hook, such as the child of a shell that exported
+# PROMPT_COMMAND, it does nothing but keep $?. It goes first, so that nothing has to be known of how the rest begins or ends. A text stays
 # a text; in an array (from bash 5.1 on) it gets an element of its own, and the others find $? and PIPESTATUS untouched.
 _cudaup_at_prompt=_cudaup_hook
 _cudaup_enrol() {
   builtin local _cudaup_old _cudaup_kind=''
   # shellcheck disable=SC2016 # the entry is evaluated at each prompt
-  builtin local _cudaup_entry='"${_cudaup_at_prompt-:}"'
+  builtin local _cudaup_entry='"${_cudaup_at_prompt-eval}" "(exit $?)"'
   for _cudaup_old in "${PROMPT_COMMAND[@]-}"; do
     [[ $_cudaup_old != *"$_cudaup_entry"* ]] || return 0
   done

@@ -47,8 +47,7 @@ impl Args {
         }
         let dialect = match &self.shell {
             Some(name) => shell::following(name)?,
-            None => parent::of_parent(&context.host, |d| d.hook().is_some())
-                .map_err(|e| e.hint(format!("cudaup init {}", names(" or "))))?,
+            None => self.parents(context)?,
         };
         if self.write {
             return write(context, dialect);
@@ -63,6 +62,16 @@ impl Args {
             })));
         }
         Ok(Outcome::Bytes(text(context, dialect)))
+    }
+
+    /// The shell that runs this. What is to be evaluated is for the nearest one, and no other.
+    fn parents(&self, context: &Context) -> Result<&'static Dialect, Failure> {
+        let named = |e: Failure| e.hint(format!("cudaup init {}", names(" or ")));
+        if self.write || context.host.terminal.stdout {
+            return parent::of_parent(&context.host, |d| d.hook().is_some()).map_err(named);
+        }
+        let nearest = parent::of_parent(&context.host, |_| true).map_err(named)?;
+        shell::following(nearest.name())
     }
 
     fn remove(&self, context: &Context) -> Result<Outcome, Failure> {
@@ -127,6 +136,7 @@ fn places(context: &Context) -> Result<Places, Failure> {
 
 fn write(context: &Context, dialect: &'static Dialect) -> Result<Outcome, Failure> {
     let places = places(context)?;
+    context.warn_root(&places.user_home);
     let wanted = setup::wanted(dialect, &places, &files::content);
     let line = setup::hook_line(dialect, &places);
     let edits = files::writing(&wanted)?;

@@ -34,6 +34,7 @@ struct Linked {
 impl Args {
     /// Runs the command.
     pub fn run(&self, context: &Context) -> Result<Outcome, Failure> {
+        context.warn_root(context.home.path());
         let name = checked_name(&self.name)?;
         let target = self.target(context)?;
         let identity = toolkit_at(context, &target)?;

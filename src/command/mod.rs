@@ -1,6 +1,7 @@
 //! One file for each subcommand: its arguments, its run, its view. A command sequences what stands on lower floors and
 //! calls no other command.
 
+pub mod add;
 pub mod cache;
 pub mod current;
 pub mod env;
@@ -10,11 +11,13 @@ pub mod hook;
 pub mod info;
 pub mod init;
 pub mod install;
+pub mod library;
 pub mod link;
 pub mod list;
 pub mod mirror;
 pub mod order;
 pub mod rehash;
+pub mod remove;
 pub mod typed;
 pub mod uninstall;
 pub mod unlink;
@@ -24,6 +27,8 @@ pub mod which;
 use crate::failure::{Exit, Failure};
 use crate::host::Host;
 use crate::install::apply::Site;
+use crate::install::decide::roots_files;
+use crate::install::look::other_owner;
 use crate::ui::talk::Talk;
 use crate::ui::view::View;
 use cudaup_core::environment::{Change, Vars};
@@ -34,7 +39,7 @@ use cudaup_core::request::Request;
 use cudaup_core::resolve::World;
 use cudaup_shim::RealDisk;
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// What every command is given.
 pub struct Context {
@@ -59,6 +64,13 @@ impl Context {
     /// What an install is given.
     pub fn site(&self) -> Site<'_> {
         Site { host: &self.host, home: &self.home, disk: &self.disk, talk: &self.talk }
+    }
+
+    /// Warns root before it leaves files of its own in another user's home.
+    pub fn warn_root(&self, home: &Path) {
+        if let Some(owner) = other_owner(home) {
+            self.talk.say(&roots_files(owner));
+        }
     }
 
     /// Reads a request as it was typed, and says where it was spelled otherwise.

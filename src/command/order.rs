@@ -10,11 +10,12 @@ use crate::toolkit::receipt::Proof;
 use crate::ui::view::Style;
 use cudaup_core::resolve::default_settings;
 
-/// Carries an order out, and renews the shims where a toolkit came of it.
+/// Carries an order out, and renews the shims where there is a toolkit then.
 pub fn carry_out(context: &Context, order: &Order) -> Result<Answer, Failure> {
     let roots = default_settings(&context.world()).roots;
     let answer = install::run(&context.site(), &roots, order)?;
-    if matches!(answer, Answer::Installed(_)) {
+    // An install that was killed after its toolkit had its place may have left these to the next one.
+    if !matches!(answer, Answer::Planned(..)) {
         renew_shims(context);
     }
     Ok(answer)

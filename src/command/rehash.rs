@@ -18,6 +18,7 @@ struct Made {
 impl Args {
     /// Runs the command.
     pub fn run(&self, context: &Context) -> Result<Outcome, Failure> {
+        context.warn_root(context.home.path());
         let names = shims::renew(&context.home, &context.host, &context.disk)?;
         Ok(Outcome::View(Box::new(Made { names })))
     }

@@ -35,6 +35,7 @@ struct Removed {
 impl Args {
     /// Runs the command.
     pub fn run(&self, context: &Context) -> Result<Outcome, Failure> {
+        context.warn_root(context.home.path());
         let chosen =
             self.versions.iter().map(|text| one(context, text, self.force)).collect::<Result<Vec<_>, _>>()?;
         let managed = inventory::managed(&context.home, &context.disk);

@@ -24,6 +24,7 @@ struct Unlinked {
 impl Args {
     /// Runs the command.
     pub fn run(&self, context: &Context) -> Result<Outcome, Failure> {
+        context.warn_root(context.home.path());
         let target = remove::unlink(&context.home, &self.name, &context.disk)?.ok_or_else(|| {
             let name = cudaup_core::request::printable(&self.name);
             Failure::new(Exit::NoVersion, format!("there is no linked toolkit named `{name}`"))

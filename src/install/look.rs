@@ -70,7 +70,7 @@ fn present(home: &Home, roots: &[PathBuf], disk: &dyn Disk, wanted: Version) -> 
 }
 
 /// The owner of the home, where root is about to leave files of its own in it.
-fn other_owner(home: &Path) -> Option<u32> {
+pub fn other_owner(home: &Path) -> Option<u32> {
     let owner = home.ancestors().find_map(|p| fs::metadata(p).ok())?.uid();
     (rustix::process::geteuid().is_root() && owner != 0).then_some(owner)
 }

@@ -83,13 +83,16 @@ fn a_text_stays_a_text_and_is_entered_once() {
         "PROMPT_COMMAND='true;'\n{INIT}\n{INIT}\necho \"$PROMPT_COMMAND\"; echo \"${{#PROMPT_COMMAND[@]}}\"\n"
     );
     let said = interactive(&at, &fed);
-    assert_eq!(lines(&said.out), [r#""${_cudaup_at_prompt-:}";true;"#, "1"]);
+    assert_eq!(lines(&said.out), [r#""${_cudaup_at_prompt-eval}" "(exit $?)";true;"#, "1"]);
     if !runs_arrays(&at) {
         return;
     }
     let fed =
         format!("PROMPT_COMMAND=(true false)\n{INIT}\n{INIT}\nprintf '%s\\n' \"${{PROMPT_COMMAND[@]}}\"\n");
-    assert_eq!(lines(&interactive(&at, &fed).out), [r#""${_cudaup_at_prompt-:}""#, "true", "false"]);
+    assert_eq!(
+        lines(&interactive(&at, &fed).out),
+        [r#""${_cudaup_at_prompt-eval}" "(exit $?)""#, "true", "false"]
+    );
 }
 
 #[test]
@@ -99,6 +102,10 @@ fn a_child_that_inherits_the_entry_says_nothing() {
         "bash --norc -i <<<'cd ~/q' 2>&1 | grep -c 'not found'; set -u; eval \"$PROMPT_COMMAND\"; echo $?";
     let fed = format!("export PROMPT_COMMAND=true\n{INIT}\n{child}\n");
     assert_eq!(lines(&interactive(&at, &fed).out), ["0", "0"]);
+    // And what stands behind it there sees the status of the command before.
+    let child = "bash --norc -c '(exit 7); eval \"$PROMPT_COMMAND\"'";
+    let fed = format!("export PROMPT_COMMAND='echo was $?'\n{INIT}\n{child}\n");
+    assert!(lines(&interactive(&at, &fed).out).contains(&"was 7".to_owned()));
 }
 
 #[test]
