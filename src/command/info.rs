@@ -5,7 +5,7 @@ use crate::compat::{driver, releases};
 use crate::facts;
 use crate::failure::{Exit, Failure};
 use crate::source::plan::{Part, Plan, Platform};
-use crate::source::profile::{Profile, Selection, Wish, select as selected};
+use crate::source::profile::{Profile, Wish};
 use crate::source::query::Query;
 use crate::source::reach::reach;
 use crate::source::select;
@@ -31,7 +31,8 @@ pub struct Args {
 }
 
 struct Info {
-    plan: Plan,
+    /// The plans of the profiles, the smallest first. The same archive may have more to give to a larger one.
+    plans: [Plan; 3],
     driver: Option<String>,
     installed: Option<PathBuf>,
 }
@@ -52,52 +53,62 @@ impl Args {
             || Platform::here().ok_or_else(|| Failure::failed("NVIDIA builds no toolkit for this machine"));
         let platform = self.platform.as_deref().and_then(Platform::parse).map_or_else(here, Ok)?;
         let reach = reach(&context.host, context.home.path())?;
-        let wish = Wish::of(Profile::Full);
-        let query = Query { host: &context.host, reach: &reach, request, wish: &wish, platform };
-        let plan = select::plan(&query, &self.source)?;
+        let planned = |profile, request, source: &str| {
+            let wish = Wish::of(profile);
+            select::plan(
+                &Query { host: &context.host, reach: &reach, request, wish: &wish, platform },
+                source,
+            )
+        };
+        let plan = planned(Profile::Full, request, &self.source)?;
+        let smaller = |profile| planned(profile, Some(plan.version), plan.source);
+        let (minimal, default) = std::thread::scope(|scope| {
+            let minimal = scope.spawn(|| smaller(Profile::Minimal));
+            let default = smaller(Profile::Default);
+            (minimal.join().unwrap_or_else(|_| smaller(Profile::Minimal)), default)
+        });
+        let (minimal, default) = (minimal?, default?);
         let installed = inventory::managed(&context.home, &context.disk)
             .into_iter()
             .find(|t| t.identity.version == plan.version)
             .map(|t| t.root);
-        let info = Info { plan, driver: facts::driver::version(&context.host), installed };
-        if !info.plan.passed.is_empty() {
-            let passed = info.plan.passed.join(", ");
-            context.talk.say(&format!("from {}, since these do not serve: {passed}", info.plan.source));
+        if !plan.passed.is_empty() {
+            let passed = plan.passed.join(", ");
+            context.talk.say(&format!("from {}, since these do not serve: {passed}", plan.source));
         }
-        for note in &info.plan.notes {
+        for note in &plan.notes {
             context.talk.say(note);
         }
+        let plans = [minimal, default, plan];
+        let info = Info { plans, driver: facts::driver::version(&context.host), installed };
         Ok(Outcome::View(Box::new(info)))
     }
 }
 
-const PROFILES: [Profile; 3] = [Profile::Minimal, Profile::Default, Profile::Full];
-
 impl Info {
-    /// The smallest profile that a part belongs to.
-    fn profile(&self, part: &Part) -> Profile {
-        let version = self.plan.version;
-        let has = |profile: &Profile| Selection::has(&selected(&Wish::of(*profile), version), &part.name);
-        PROFILES.into_iter().find(has).unwrap_or(Profile::Full)
+    /// The whole release.
+    fn whole(&self) -> &Plan {
+        let [_, _, whole] = &self.plans;
+        whole
     }
 
-    /// Number, bytes to load and bytes on disk of the parts of a profile.
-    fn amount(&self, profile: Profile) -> (usize, u64, u64) {
-        let parts = self.plan.parts.iter().filter(|p| self.profile(p) <= profile);
-        parts.fold((0, 0, 0), |(n, load, disk), p| (n + 1, load + p.size, disk + p.on_disk()))
+    /// The smallest profile that a part belongs to.
+    fn profile(&self, part: &Part) -> Profile {
+        let has = |plan: &&Plan| plan.parts.iter().any(|p| p.file == part.file);
+        self.plans.iter().find(has).map_or(Profile::Full, |plan| plan.profile)
     }
 
     fn date(&self) -> Option<&'static str> {
-        releases::of(self.plan.version).and_then(|r| r.date.as_deref())
+        releases::of(self.whole().version).and_then(|r| r.date.as_deref())
     }
 }
 
 impl View for Info {
     fn json(&self) -> Value {
-        let version = self.plan.version;
-        let amount = |profile: Profile| {
-            let (parts, load, bytes) = self.amount(profile);
-            json!({ "profile": profile.to_string(), "parts": parts, "load": load, "bytes": bytes })
+        let version = self.whole().version;
+        let amount = |plan: &Plan| {
+            let (profile, parts) = (plan.profile.to_string(), plan.parts.len());
+            json!({ "profile": profile, "parts": parts, "load": plan.size(), "bytes": plan.unpacked() })
         };
         let part = |p: &Part| {
             json!({
@@ -108,13 +119,13 @@ impl View for Info {
         json!({
             "version": version.to_string(),
             "date": self.date(),
-            "source": self.plan.source,
-            "passed": self.plan.passed,
-            "platform": self.plan.platform.name(),
-            "profiles": PROFILES.map(amount),
-            "parts": self.plan.parts.iter().map(part).collect::<Vec<_>>(),
-            "missing": self.plan.missing,
-            "notes": self.plan.notes,
+            "source": self.whole().source,
+            "passed": self.whole().passed,
+            "platform": self.whole().platform.name(),
+            "profiles": self.plans.iter().map(amount).collect::<Vec<_>>(),
+            "parts": self.whole().parts.iter().map(part).collect::<Vec<_>>(),
+            "missing": self.whole().missing,
+            "notes": self.whole().notes,
             "oldest_driver": releases::oldest_driver(version),
             "driver": self.driver,
             "driver_fit": self.driver.as_deref().and_then(|d| driver::words(d, version)),
@@ -123,27 +134,36 @@ impl View for Info {
     }
 
     fn human(&self, style: &Style) -> String {
-        let version = self.plan.version;
+        let version = self.whole().version;
         let date = self.date().map_or_else(String::new, |d| format!(" of {d}"));
         let mut text =
-            format!("{version}{date}, from {}, for {}\n", self.plan.source, self.plan.platform.name());
-        let amounts = PROFILES.map(|profile| {
-            let (parts, load, bytes) = self.amount(profile);
-            let parts = if parts == 1 { "1 part".to_owned() } else { format!("{parts} parts") };
+            format!("{version}{date}, from {}, for {}\n", self.whole().source, self.whole().platform.name());
+        let amount = |plan: &Plan| {
+            let parts = if plan.parts.len() == 1 {
+                "1 part".to_owned()
+            } else {
+                format!("{} parts", plan.parts.len())
+            };
+            let load = format!("{} to load", size(plan.size()));
             vec![
-                format!("  {profile}"),
+                format!("  {}", plan.profile),
                 parts,
-                format!("{} to load", size(load)),
-                format!("about {} on disk", size(bytes)),
+                load,
+                format!("about {} on disk", size(plan.unpacked())),
             ]
-        });
+        };
+        let amounts: Vec<Vec<String>> = self.plans.iter().map(amount).collect();
         text.push_str(&table(&amounts));
         let row = |p: &Part| {
             vec![format!("  {}", p.name), p.version.clone(), size(p.size), self.profile(p).to_string()]
         };
-        text.push_str(&table(&self.plan.parts.iter().map(row).collect::<Vec<_>>()));
-        if !self.plan.missing.is_empty() {
-            text.push_str(&format!("{} does not have {}\n", self.plan.source, self.plan.missing.join(", ")));
+        text.push_str(&table(&self.whole().parts.iter().map(row).collect::<Vec<_>>()));
+        if !self.whole().missing.is_empty() {
+            text.push_str(&format!(
+                "{} does not have {}\n",
+                self.whole().source,
+                self.whole().missing.join(", ")
+            ));
         }
         if let Some(oldest) = releases::oldest_driver(version) {
             text.push_str(&format!("its programs need driver {oldest} or newer\n"));
@@ -153,7 +173,7 @@ impl View for Info {
         }
         match &self.installed {
             Some(root) => text.push_str(&format!("installed: {}\n", style.path(root))),
-            None if Some(self.plan.platform.machine()) != Platform::here().map(Platform::machine) => {}
+            None if Some(self.whole().platform.machine()) != Platform::here().map(Platform::machine) => {}
             None => text.push_str(&format!("next: cudaup install {version}\n")),
         }
         text

@@ -298,6 +298,8 @@ fn row(answer: &Answer) -> Value {
             "state": "planned",
             "version": plan.version.to_string(),
             "source": plan.source,
+            "passed": plan.passed,
+            "platform": plan.platform.name(),
             "profile": plan.profile.to_string(),
             "load": plan.size(),
             "bytes": plan.unpacked(),

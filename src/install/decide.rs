@@ -234,6 +234,8 @@ pub fn announcement(plan: &Plan, room: &Room, facts: &Facts) -> Vec<String> {
         String::new()
     };
     let free = room.stores.iter().filter(|s| s.tree).map(|s| s.free).min().unwrap_or(0);
+    let elsewhere = facts.platform != Some(plan.platform);
+    let machine = if elsewhere { format!(" for {}", plan.platform.name()) } else { String::new() };
     let from = if plan.source == LOCAL { "this machine" } else { plan.source };
     let what = match plan.profile {
         Profile::Full if plan.is_whole() => format!("whole, from {from}"),
@@ -244,7 +246,7 @@ pub fn announcement(plan: &Plan, room: &Room, facts: &Facts) -> Vec<String> {
         bytes => format!("{} to load{loaded}", size(bytes)),
     };
     let disk = format!("about {} on disk ({} free)", size(plan.unpacked()), size(free));
-    let mut lines = vec![format!("{}, {what}, {load}, {disk}", plan.version)];
+    let mut lines = vec![format!("{}{machine}, {what}, {load}, {disk}", plan.version)];
     if !plan.passed.is_empty() {
         lines.push(format!("from {}, since these do not serve: {}", plan.source, plan.passed.join(", ")));
     }
@@ -255,7 +257,8 @@ pub fn announcement(plan: &Plan, room: &Room, facts: &Facts) -> Vec<String> {
         });
     }
     lines.extend(plan.notes.iter().cloned());
-    lines.extend(facts.driver.as_deref().and_then(|d| driver::line(d, plan.version)));
+    let driver = facts.driver.as_deref().filter(|_| !elsewhere);
+    lines.extend(driver.and_then(|d| driver::line(d, plan.version)));
     lines.extend(owner_warning(facts));
     lines
 }

@@ -16,6 +16,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use tempfile::TempDir;
 
+mod nvidia;
+
 /// A machine with nothing on it, a home, and an index.
 struct Machine {
     root: TempDir,

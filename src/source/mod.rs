@@ -4,7 +4,7 @@ pub mod addon;
 pub mod catalogue;
 pub mod component;
 pub mod debian;
-mod digest;
+pub mod digest;
 mod each;
 pub mod index;
 pub mod local;

@@ -60,6 +60,7 @@ impl Miss {
             net::Error::Html { .. } => "answers with a web page".to_owned(),
             net::Error::Stalled { .. } | net::Error::Slow { .. } => "too slow".to_owned(),
             net::Error::Address { .. } => "its address is wrong".to_owned(),
+            net::Error::Redirect { .. } => "its redirects lead nowhere".to_owned(),
             _ => "not reached".to_owned(),
         };
         Self::new(words, error.into_failure())

@@ -41,6 +41,8 @@ fn nvidias_own_server() {
         assert_eq!(installed.code, Some(0));
         let nvcc = cudaup(&at, &["exec", release, "--", "nvcc", "--version"]);
         assert!(nvcc.out.contains(&format!("release {release}")));
+        let there = "cd \"$CUDA_HOME\" && ls -l include/cuda_runtime.h lib64/libcudart.so";
+        assert_eq!(cudaup(&at, &["exec", release, "--", "sh", "-c", there]).code, Some(0));
     }
     let list = cudaup(&at, &["list"]);
     assert_eq!(list.out.matches("nvidia").count(), releases.split_whitespace().count());

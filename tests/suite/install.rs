@@ -317,3 +317,41 @@ fn what_ends_cudaup_in_the_proof_ends_the_compiler_and_keeps_what_was_loaded() {
     assert_eq!(asked(nvcc), 1);
     assert_eq!((place.count("staging"), place.count("cache/downloads")), (0, 0));
 }
+
+#[test]
+fn releases_are_listed_once_a_day_and_looked_into() {
+    let place = Place::new(FakeIndex::usual());
+    let json = |arguments: &[&str]| -> serde_json::Value {
+        let output = run(&mut place.cudaup(arguments));
+        assert_eq!(output.status.code(), Some(0), "{arguments:?}: {}", text(&output.stderr));
+        serde_json::from_slice(&output.stdout).unwrap()
+    };
+    let list = json(&["list", "--remote", "13", "--json"]);
+    let release = &list["releases"][0];
+    assert_eq!((release["version"].as_str(), release["sources"][0].as_str()), (Some("13.0.3"), Some("pypi")));
+    assert_eq!(
+        (release["oldest_driver"].as_str(), release["installed"].as_bool()),
+        (Some("580"), Some(false))
+    );
+    assert!(
+        release["minimal"].as_u64() > Some(0) && release["default"].as_u64() > release["minimal"].as_u64()
+    );
+    assert_eq!(list["silent"][0]["why"], "connection refused");
+    let asked = || place.index.server.count("/simple/cuda-toolkit/");
+    let once = asked();
+    assert_eq!(json(&["list", "--remote", "--json"])["releases"][0], *release);
+    assert_eq!(asked(), once, "what was asked a moment ago is remembered");
+    json(&["list", "--remote", "--refresh", "--json"]);
+    assert_eq!(asked(), once + 1);
+
+    let info = json(&["info", "13.0", "--json"]);
+    assert_eq!((info["version"].as_str(), info["source"].as_str()), (Some("13.0.3"), Some("pypi")));
+    assert_eq!(info["profiles"][0]["load"], release["minimal"]);
+    let part = |name: &str| info["parts"].as_array().unwrap().iter().find(|p| p["name"] == name).unwrap();
+    assert_eq!(
+        (&part("cuda_nvcc")["profile"], &part("libcublas")["profile"]),
+        (&"minimal".into(), &"default".into())
+    );
+    let absent = run(&mut place.cudaup(&["info", "12.7"]));
+    assert_eq!(absent.status.code(), Some(3), "{}", text(&absent.stderr));
+}

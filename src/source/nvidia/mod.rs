@@ -71,6 +71,11 @@ pub fn plan(query: &Query<'_>) -> Result<Plan, Miss> {
     Err(none(&server, query.request, &listed.unwrap_or_default()))
 }
 
+/// Whether NVIDIA's server, or the one in its place, answers at all.
+pub fn answers(query: &Query<'_>) -> Result<(), Miss> {
+    Server::of(query).versions().map(drop)
+}
+
 /// All releases with a compiler for the machine. Manifests that were seen before are not asked for again.
 pub fn offers(query: &Query<'_>) -> Result<Vec<Offer>, Miss> {
     let server = Server::of(query);

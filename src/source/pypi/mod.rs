@@ -48,6 +48,7 @@ pub fn plan(query: &Query<'_>) -> Result<Plan, Miss> {
     let index = Index { client: &query.reach.client, indexes: &query.reach.indexes };
     planned(index, query.request, query.wish, query.platform).map_err(|failure| {
         let words = match (&failure.exit, query.request) {
+            (Exit::Network, _) if query.host.offline => "offline".to_owned(),
             (Exit::Network, _) => "not reached".to_owned(),
             (Exit::NoVersion, Some(asked)) if asked.major < 13 && query.wish.compiler() => {
                 format!("has no nvcc for {}.x", asked.major)

@@ -12,6 +12,7 @@ use crate::archive::format::Format;
 use crate::compat::releases::{self, Installer};
 use crate::failure::{Exit, Failure};
 use crate::net::Error;
+use crate::source::nvidia;
 use crate::source::plan::{Part, Plan, Platform, WHOLE};
 use crate::source::query::{Miss, Offer, Query};
 use cudaup_core::version::Version;
@@ -58,6 +59,8 @@ fn loadable(platform: Platform) -> impl Iterator<Item = Runfile> {
 
 /// The releases whose installer is known by name. Only the size of the whole file could be said, not of a profile.
 pub fn offers(query: &Query<'_>) -> Result<Vec<Offer>, Miss> {
+    // The names are known by heart; what is on a server that is not reached is not to be had all the same.
+    nvidia::answers(query)?;
     let offer = |r: Runfile| {
         let date = releases::of(r.version).and_then(|known| known.date.clone());
         Offer { version: r.version, date, minimal: None, default: None }
