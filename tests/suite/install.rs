@@ -109,11 +109,17 @@ fn loaded(place: &Place) -> u64 {
     big.filter_map(|e| Some(e.metadata().ok()?.len())).max().unwrap_or(0)
 }
 
-/// Starts an install whose big wheel stops coming after half its bytes, and waits until these are there.
+/// How many wheels are loaded.
+fn whole(place: &Place) -> usize {
+    let Ok(entries) = fs::read_dir(place.home().join(".cudaup/cache/downloads")) else { return 0 };
+    entries.flatten().filter(|e| e.file_name().to_string_lossy().ends_with(".whl")).count()
+}
+
+/// Starts an install whose big wheel stops coming after half its bytes, and waits until these and all others are there.
 fn stalled(place: &Place) -> Child {
     place.index.server.next(BIG, &[Answer::Stall(1_500_000)]);
     let child = place.install().stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-    until("half a wheel", || loaded(place) >= 1_000_000);
+    until("half a wheel, and all others", || loaded(place) >= 1_000_000 && whole(place) == CLOSURE.len() - 1);
     child
 }
 
