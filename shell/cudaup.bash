@@ -106,12 +106,12 @@ _cudaup_ask() {
   builtin eval "$_cudaup_text" || :
 }
 
-# Which toolkits there are: a refusal stands on that too, and another terminal may install or link what is missing. Only
+# Which toolkits and add-ons there are: a refusal stands on that too, and another terminal may install what is missing. Only
 # where a refusal was entered does a prompt look.
 _cudaup_list() {
   # A pattern that fits nothing would be an error.
   [[ $BASHOPTS != *failglob* ]] || return 0
-  _cu_a=("$_cudaup_home"/toolkits/*/)
+  _cu_a=("$_cudaup_home"/toolkits/*/ "$_cudaup_home"/addons/*/*/)
   _cudaup_there=${_cu_a[*]-}
 }
 

@@ -145,16 +145,17 @@ function _cudaup_ask
     test -x "$_cudaup_asked_of"; or return 1
     # As in _cudaup_change: all else that the program may change.
     set -el LD_LIBRARY_PATH CPATH LIBRARY_PATH PKG_CONFIG_PATH CUDA_PATH CUDA_ROOT CUDAToolkit_ROOT CUDA_TOOLKIT_ROOT_DIR \
-        CUDAHOSTCXX NVCC_CCBIN NVCC_PREPEND_FLAGS CUDAUP_STATE
+        CUDAHOSTCXX NVCC_CCBIN NVCC_PREPEND_FLAGS CUDNN_HOME CUDNN_PATH CUDNN_ROOT NCCL_HOME NCCL_ROOT \
+        CUTENSOR_ROOT CUTENSOR_PATH CUSPARSELT_ROOT CUSPARSELT_PATH NVSHMEM_HOME NVSHMEM_DIR CUDAUP_STATE
     set -lx _CUDAUP_TOLD $_cudaup_told
     command $_cudaup_asked_of hook fish $argv | builtin source
     return 0
 end
 
-# Which toolkits there are: a refusal stands on that too, and another terminal may install or link what is missing. Only
+# Which toolkits and add-ons there are: a refusal stands on that too, and another terminal may install what is missing. Only
 # where a refusal was entered does a prompt look.
 function _cudaup_list
-    set -g _cudaup_there $_cudaup_home/toolkits/*/
+    set -g _cudaup_there $_cudaup_home/toolkits/*/ $_cudaup_home/addons/*/*/
 end
 
 # Sets _cudaup_places: where a pin for this directory can lie, the nearest first, and after the last an empty name. A link

@@ -90,14 +90,14 @@ function _cudaup_ask {
   builtin eval $_cudaup_text || :
 }
 
-# Which toolkits there are: a refusal stands on that too, and another terminal may install or link what is missing. Only
+# Which toolkits and add-ons there are: a refusal stands on that too, and another terminal may install what is missing. Only
 # where a refusal was entered does a prompt look.
 function _cudaup_list {
-  builtin local -a toolkits
+  builtin local -a there
   # For this function alone, as `emulate -L` has it; a qualifier (N) would be no syntax for a file read under `emulate sh`.
   builtin setopt null_glob
-  toolkits=($_cudaup_home/toolkits/*/)
-  _cudaup_there="$toolkits"
+  there=($_cudaup_home/toolkits/*/ $_cudaup_home/addons/*/*/)
+  _cudaup_there="$there"
 }
 
 # Sets _cudaup_places: where a pin for this directory can lie, the nearest first.

@@ -59,6 +59,8 @@ pub enum When {
 pub enum Command {
     Install(command::install::Args),
     Uninstall(command::uninstall::Args),
+    Add(command::add::Args),
+    Remove(command::remove::Args),
     Use(command::use_::Args),
     List(command::list::Args),
     Info(command::info::Args),
@@ -83,6 +85,8 @@ impl Command {
         match self {
             Self::Install(args) => args.run(context),
             Self::Uninstall(args) => args.run(context),
+            Self::Add(args) => args.run(context),
+            Self::Remove(args) => args.run(context),
             Self::Use(args) => args.run(context),
             Self::List(args) => args.run(context),
             Self::Info(args) => args.run(context),

@@ -1,5 +1,6 @@
 //! cudaup: install CUDA toolkits side by side and use the right one in every project.
 
+mod addon;
 mod archive;
 mod cli;
 mod command;

@@ -1,5 +1,7 @@
 //! The one function behind hook, env, exec and shims: what the environment of this place is.
 
+use crate::addon::Addon;
+use crate::disk::Disk;
 use crate::environment::{Change, Target, Vars, changes, enter, leave};
 use crate::foreign::{Foreign, ROOT_VARIABLES};
 use crate::layout::layout;
@@ -111,25 +113,50 @@ fn target(world: &World, base: &Vars, choice: &Choice) -> Target {
     let mut front: Vec<(&'static str, OsString)> = vec![("PATH", layout.bin.into_os_string())];
     let mut back = Vec::new();
     let mut add = |list: &'static str, directory: Option<&PathBuf>| {
-        front.extend(directory.map(|d| (list, d.clone().into_os_string())));
+        let off = match list {
+            "LD_LIBRARY_PATH" => settings.ld_library_path == Some(false),
+            "CPATH" => settings.cpath == Some(false),
+            _ => false,
+        };
+        front.extend(directory.filter(|_| !off).map(|d| (list, d.clone().into_os_string())));
     };
-    if settings.ld_library_path != Some(false) {
-        add("LD_LIBRARY_PATH", layout.lib.as_ref());
-        add("LD_LIBRARY_PATH", layout.cupti.as_ref());
+    // A toolkit can have a library of the same name, copied into it by hand: the one that was asked for goes before that.
+    let has_its_own =
+        |a: &&Addon| layout.include.as_ref().is_some_and(|i| world.disk.is_file(&i.join(a.library.header)));
+    let (before, after): (Vec<&Addon>, Vec<&Addon>) = choice.addons.iter().partition(has_its_own);
+    for addon in before {
+        add_addon(addon, world.disk, &mut add);
     }
-    if settings.cpath != Some(false) {
-        add("CPATH", layout.include.as_ref());
-    }
+    add("LD_LIBRARY_PATH", layout.lib.as_ref());
+    add("LD_LIBRARY_PATH", layout.cupti.as_ref());
+    add("CPATH", layout.include.as_ref());
     add("LIBRARY_PATH", layout.lib.as_ref());
     add("PKG_CONFIG_PATH", layout.pkgconfig.as_ref());
+    for addon in after {
+        add_addon(addon, world.disk, &mut add);
+    }
     back.extend(layout.stubs.map(|d| ("LIBRARY_PATH", d.into_os_string())));
+    let mut scalars = host_compiler(choice, base);
+    for addon in &choice.addons {
+        let root = addon.root.as_os_str();
+        scalars.extend(addon.library.variables.iter().map(|name| (*name, root.to_os_string())));
+    }
     Target {
         rule: choice.rule.word().into(),
         root: Some(choice.toolkit.root.clone().into_os_string()),
-        scalars: host_compiler(choice, base),
+        scalars,
         front,
         back,
     }
+}
+
+/// The directories of an add-on; only the files of pkg-config are not in each.
+fn add_addon(addon: &Addon, disk: &dyn Disk, add: &mut impl FnMut(&'static str, Option<&PathBuf>)) {
+    let lib = addon.root.join("lib");
+    add("LD_LIBRARY_PATH", Some(&lib));
+    add("CPATH", Some(&addon.root.join("include")));
+    add("LIBRARY_PATH", Some(&lib));
+    add("PKG_CONFIG_PATH", Some(lib.join("pkgconfig")).filter(|p| disk.is_dir(p)).as_ref());
 }
 
 /// CMake reads CUDAHOSTCXX, nvcc NVCC_CCBIN from 13.0 on and NVCC_PREPEND_FLAGS before (measured with 11.8, 12.4, 13.0, 13.5).

@@ -1,5 +1,6 @@
 //! Entering a toolkit's environment and leaving it again, as pure functions over the variables.
 
+use crate::addon;
 use crate::foreign::{Foreign, ROOT_VARIABLES};
 use crate::home::Home;
 use crate::list::{join, split};
@@ -114,18 +115,22 @@ pub fn leave(vars: &Vars) -> Left {
 
 /// Whether a state names only variables that are ours to change: it comes from the environment, and anybody can write it.
 fn is_of_ours(state: &State) -> bool {
-    let scalar = |name: &str| ROOT_VARIABLES.contains(&name) || OTHER_SCALARS.contains(&name);
+    let scalar = |name: &str| {
+        ROOT_VARIABLES.contains(&name)
+            || OTHER_SCALARS.contains(&name)
+            || addon::variables().any(|ours| ours == name)
+    };
     state.scalars.iter().all(|s| scalar(&s.name))
         && state.lists.iter().all(|l| LISTS.contains(&l.name.as_str()))
 }
 
-/// Takes out what lies below a home's toolkits: entries of ours that an old value of a list brought back, as a virtual
+/// Takes out what lies below a home's toolkits and add-ons: entries of ours that an old value of a list brought back, as a virtual
 /// environment does when it is left.
 pub fn without_stale(vars: &Vars, home: &Home) -> Vars {
-    let toolkits = home.toolkits();
-    let ours = |value: &OsStr| Path::new(value).starts_with(&toolkits);
+    let places = [home.toolkits(), home.addons()];
+    let ours = |value: &OsStr| places.iter().any(|place| Path::new(value).starts_with(place));
     let mut vars = vars.clone();
-    for name in ROOT_VARIABLES.into_iter().chain(["CUDACXX"]) {
+    for name in ROOT_VARIABLES.into_iter().chain(["CUDACXX"]).chain(addon::variables()) {
         if vars.get(name).is_some_and(ours) {
             vars.put(name, None);
         }

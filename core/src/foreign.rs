@@ -49,6 +49,8 @@ pub struct Foreign {
     named: Vec<Vec<Vec<u8>>>,
     /// Directories whose children are roots.
     parents: Vec<Vec<Vec<u8>>>,
+    /// Directories whose grandchildren are roots: those of add-ons.
+    grandparents: Vec<Vec<Vec<u8>>>,
     /// Directories below which everything is a toolkit's.
     above: Vec<Vec<Vec<u8>>>,
     /// Prefixes that never count.
@@ -73,6 +75,7 @@ impl Foreign {
         Self {
             named,
             parents: owned(home.toolkits().as_os_str()).into_iter().collect(),
+            grandparents: owned(home.addons().as_os_str()).into_iter().collect(),
             above: roots.iter().filter_map(|r| owned(r.as_os_str())).collect(),
             never,
         }
@@ -110,6 +113,7 @@ impl Foreign {
         std::str::from_utf8(name).is_ok_and(is_toolkit_name)
             || self.named.iter().any(|n| same(n, root))
             || self.parents.iter().any(|p| same(p, parent))
+            || parent.split_last().is_some_and(|(_, above)| self.grandparents.iter().any(|g| same(g, above)))
             || is_a_homes_toolkit(parent)
             || self
                 .above
@@ -118,9 +122,12 @@ impl Foreign {
     }
 }
 
-/// Whether the parent is the `toolkits` of a home in its usual place, another user's or an earlier `CUDAUP_HOME`.
+/// Whether the parent is the `toolkits`, or a folder of the `addons`, of a home in its usual place, another user's or an
+/// earlier `CUDAUP_HOME`.
 fn is_a_homes_toolkit(parent: &[&[u8]]) -> bool {
+    let above = parent.split_last().map_or(parent, |(_, above)| above);
     parent.ends_with(&[b".cudaup".as_slice(), b"toolkits".as_slice()])
+        || above.ends_with(&[b".cudaup".as_slice(), b"addons".as_slice()])
 }
 
 /// conda keeps environments in folders named `envs`; one of them may be called `cuda`.
@@ -179,6 +186,8 @@ mod tests {
             "/home/u/cuda-11.1/nvvm/bin",
             "/home/u/.cudaup/toolkits/12.4.1/bin",
             "/home/other/.cudaup/toolkits/mine/lib64",
+            "/home/u/.cudaup/addons/cudnn/9.8.0.87-cuda12/include",
+            "/home/other/.cudaup/addons/nccl/2.21.5-cuda11/lib",
             "/usr/local/cuda/bin/../lib64",
         ] {
             assert!(owns(&f, entry), "{entry}");
@@ -216,6 +225,7 @@ mod tests {
             "/usr/local/cuda-12.x/bin",
             "/home/u/.cudaup/bin",
             "/home/u/.cudaup/shims",
+            "/home/u/.cudaup/addons/cudnn",
         ] {
             assert!(!owns(&f, entry), "{entry}");
         }

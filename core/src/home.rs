@@ -37,6 +37,11 @@ impl Home {
         self.toolkits().join(name)
     }
 
+    /// Add-ons, by the name of the library.
+    pub fn addons(&self) -> PathBuf {
+        self.0.join("addons")
+    }
+
     /// The user's default, in a pin's format.
     pub fn default_file(&self) -> PathBuf {
         self.0.join("default")

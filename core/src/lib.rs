@@ -2,6 +2,7 @@
 //! toolkit is. Nothing here reads a file, a variable or a clock: callers hand in what was read, and a [`disk::Disk`].
 
 pub mod activate;
+pub mod addon;
 pub mod builds;
 pub mod dialect;
 pub mod disk;

@@ -1,7 +1,8 @@
 //! A pin: the `.cuda-version` file. The two default files have the same form.
 
+use crate::addon::{self, Library, Number};
 use crate::request::{BadRequest, Request, printable};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// The name of a pin.
 pub const FILE_NAME: &str = ".cuda-version";
@@ -9,8 +10,18 @@ pub const FILE_NAME: &str = ".cuda-version";
 /// A pin larger than this is refused: a version file of more is a mistake.
 pub const LIMIT: usize = 64 * 1024;
 
-/// The libraries that have versions of their own and are paired with a toolkit.
-pub const ADDONS: [&str; 5] = ["cudnn", "nccl", "cutensor", "cusparselt", "nvshmem"];
+/// A wish for an add-on: `cudnn = 9.8`, or `cudnn = off` where a default names one that is not wanted here.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AddonWish {
+    /// The library.
+    pub library: &'static Library,
+    /// The version; `None`: off.
+    pub version: Option<Number>,
+    /// The file that says so; empty until [`Pin::of_file`].
+    pub file: PathBuf,
+    /// The line in it, counted from 1.
+    pub line: usize,
+}
 
 /// What a pin says.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -34,12 +45,21 @@ pub struct Settings {
     pub cpath: Option<bool>,
     /// `host_compiler = g++-11`: the program name of the host compiler.
     pub host_compiler: Option<String>,
-    /// `cudnn = 9.8` and the like, in the order of [`ADDONS`].
-    pub addons: Vec<(&'static str, String)>,
+    /// `cudnn = 9.8` and the like, each library once.
+    pub addons: Vec<AddonWish>,
     /// `components = nvcc, cudart`: what install takes.
     pub components: Vec<String>,
     /// `roots = /shared/cudaup`: further places of toolkits; in default files only.
     pub roots: Vec<PathBuf>,
+}
+
+impl Pin {
+    /// The pin with every wish naming the file that it stands in.
+    #[must_use]
+    pub fn of_file(mut self, file: &Path) -> Self {
+        self.settings.addons.iter_mut().for_each(|wish| wish.file = file.to_path_buf());
+        self
+    }
 }
 
 impl Settings {
@@ -47,14 +67,8 @@ impl Settings {
     #[must_use]
     pub fn over(self, below: &Self) -> Self {
         let mut addons = self.addons;
-        addons.extend(
-            below
-                .addons
-                .iter()
-                .filter(|(n, _)| !addons.iter().any(|(m, _)| m == n))
-                .cloned()
-                .collect::<Vec<_>>(),
-        );
+        let own: Vec<&Library> = addons.iter().map(|w| w.library).collect();
+        addons.extend(below.addons.iter().filter(|w| !own.contains(&w.library)).cloned());
         let mut roots = self.roots;
         roots.extend(below.roots.iter().cloned());
         Self {
@@ -220,11 +234,13 @@ fn is_key(text: &str) -> bool {
 fn set(pin: &mut Pin, line: usize, key: &str, value: &str) -> Result<(), BadPin> {
     let bad = |takes| BadPin::Value(line, printable(key), printable(value), takes);
     let settings = &mut pin.settings;
-    if let Some(addon) = ADDONS.iter().find(|a| **a == key) {
-        if !is_addon_version(value) {
-            return Err(bad("a version such as 9.8"));
-        }
-        settings.addons.push((addon, value.to_owned()));
+    if let Some(library) = addon::library(key) {
+        let version = match value {
+            "off" => None,
+            text => Some(Number::parse(text).ok_or_else(|| bad("a version such as 9.8, or off"))?),
+        };
+        settings.addons.retain(|wish| wish.library != library);
+        settings.addons.push(AddonWish { library, version, file: PathBuf::new(), line });
         return Ok(());
     }
     match key {
@@ -260,10 +276,6 @@ fn on_off(value: &str) -> Option<bool> {
 fn is_program_name(value: &str) -> bool {
     value.as_bytes().first().is_some_and(u8::is_ascii_alphanumeric)
         && value.bytes().all(|b| b.is_ascii_alphanumeric() || b"._+-".contains(&b))
-}
-
-fn is_addon_version(value: &str) -> bool {
-    !value.is_empty() && value.split('.').all(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()))
 }
 
 #[cfg(test)]
@@ -313,11 +325,21 @@ mod tests {
         )
         .unwrap();
         assert_eq!(pin.request, Some(Request::Version(Version::release(12, 4))));
-        assert_eq!(pin.settings.addons, [("cudnn", "9.8".to_owned())]);
+        let addons: Vec<_> = pin.settings.addons.iter().map(|w| (w.library.name, w.line)).collect();
+        assert_eq!(addons, [("cudnn", 2)]);
+        assert_eq!(pin.settings.addons[0].version, Number::parse("9.8"));
         assert_eq!(pin.settings.components, ["nvcc", "cudart", "cublas"]);
         assert_eq!((pin.settings.ld_library_path, pin.settings.cpath), (Some(false), Some(true)));
         assert_eq!(pin.settings.host_compiler.as_deref(), Some("g++-11"));
         assert_eq!(pin.unknown, [(7, "shiny".to_owned())]);
+    }
+
+    #[test]
+    fn a_pin_outranks_a_default_library_by_library() {
+        let of = |text: &str| parse_default(text.as_bytes()).unwrap().settings;
+        let both = of("cudnn = 9.1\ncudnn = off\n").over(&of("nccl = 2\ncudnn = 9.8\n"));
+        let said: Vec<_> = both.addons.iter().map(|w| (w.library.name, w.version.clone(), w.line)).collect();
+        assert_eq!(said, [("cudnn", None, 2), ("nccl", Number::parse("2"), 1)]);
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Why no toolkit could be chosen although one was asked for, in words.
 
+use crate::addon::{Addon, Library, Number};
 use crate::builds::is_installable;
 use crate::pin::BadPin;
 use crate::request::{BadRequest, Request};
@@ -61,12 +62,27 @@ pub enum Why {
     LinkGone(String, PathBuf),
     /// A link's target is there and is no toolkit for this machine.
     LinkUnfit(String, PathBuf),
-    /// An add-on that is asked for is not installed: name, version.
-    AddonAbsent(&'static str, String),
+    /// An add-on that is asked for is not installed.
+    AddonAbsent(Box<AbsentAddon>),
     /// The toolkit's path holds `:` or a line end, so that no list can name it.
     OddRoot(PathBuf),
     /// The way back would not fit into the environment; its length in bytes.
     StateTooLong(usize),
+}
+
+/// An add-on that is asked for and not installed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AbsentAddon {
+    /// The library.
+    pub library: &'static Library,
+    /// The version that is asked for.
+    pub version: Number,
+    /// The CUDA major of the toolkit that it has to fit.
+    pub cuda: u32,
+    /// Whether the toolkit is not the one that applies in this directory.
+    pub elsewhere: bool,
+    /// What there is of that library.
+    pub installed: Vec<Addon>,
 }
 
 /// A request that cannot be met, and who made it.
@@ -107,7 +123,12 @@ impl Refusal {
                 vec![self.respell(meant)]
             }
             Why::Bad(_) | Why::Request(_) | Why::Unreadable(_) => vec![self.respell("VERSION")],
-            Why::AddonAbsent(..) | Why::OddRoot(_) | Why::StateTooLong(_) => Vec::new(),
+            Why::AddonAbsent(absent) => {
+                let AbsentAddon { library, version, cuda, .. } = absent.as_ref();
+                let option = if absent.elsewhere { format!(" --cuda {cuda}") } else { String::new() };
+                vec![format!("cudaup add {}@{version}{option}", library.name)]
+            }
+            Why::OddRoot(_) | Why::StateTooLong(_) => Vec::new(),
         }
     }
 
@@ -156,14 +177,20 @@ impl fmt::Display for Refusal {
                 write!(f, "the linked toolkit {name} is no toolkit for this machine: {}", path.display())?;
                 asks(f)
             }
-            Why::AddonAbsent(name, version) => {
-                write!(f, "{name} {version} is not installed")?;
-                asks(f)
+            Why::AddonAbsent(absent) => {
+                let AbsentAddon { library, version, cuda, .. } = absent.as_ref();
+                write!(f, "{} {version} for CUDA {cuda} is not installed", library.name)?;
+                asks(f)?;
+                for (i, addon) in absent.installed.iter().enumerate() {
+                    let before = if i == 0 { "; installed: " } else { ", " };
+                    write!(f, "{before}{} for CUDA {}", addon.version, addon.cuda)?;
+                }
+                Ok(())
             }
             Why::OddRoot(path) => {
                 write!(
                     f,
-                    "a toolkit in a directory with `:` or a line end in its name cannot be used: {path:?}"
+                    "what lies in a directory with `:` or a line end in its name cannot be used: {path:?}"
                 )
             }
             Why::StateTooLong(length) => {

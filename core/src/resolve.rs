@@ -1,12 +1,13 @@
 //! Which toolkit applies here: the first rule that says something.
 
+use crate::addon::{self, Addon};
 use crate::disk::{Disk, Unread};
 use crate::environment::Vars;
 use crate::home::{Home, MACHINE_DEFAULT};
 use crate::identity::Tree;
 use crate::inventory::{self, Kind, Toolkit};
 use crate::pin::{self, FILE_NAME, Pin, Settings};
-use crate::refusal::{Refusal, Rule, Why};
+use crate::refusal::{AbsentAddon, Refusal, Rule, Why};
 use crate::request::Request;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -35,6 +36,8 @@ pub struct Choice {
     pub request: Request,
     /// The settings that hold with it.
     pub settings: Settings,
+    /// The add-ons that they name, each built for the toolkit's CUDA major.
+    pub addons: Vec<Addon>,
 }
 
 impl Choice {
@@ -69,7 +72,14 @@ pub fn asked(world: &World, argument: Option<&Request>) -> Result<Option<Asked>,
     if let Some(text) = world.vars.get("CUDAUP_VERSION").filter(|v| !v.is_empty()) {
         let (request, _) = Request::parse_typed(&text.to_string_lossy())
             .map_err(|bad| Refusal { rule: Rule::Variable, why: Why::Request(bad) })?;
-        return Ok(Some(Asked { request, rule: Rule::Variable, settings: below }));
+        // exec and shims hand the exact version on: where that is what the pin here means, it is still the pin's wish, and
+        // a child of theirs is not to lose its keys. A pin that cannot be read says nothing of a version that is given.
+        let pin = nearest_pin(world).ok().flatten().map(|(_, pin)| pin);
+        let settings = match pin.filter(|p| p.request.as_ref().is_some_and(|p| means(p, &request))) {
+            Some(pin) => pin.settings.over(&below),
+            None => below,
+        };
+        return Ok(Some(Asked { request, rule: Rule::Variable, settings }));
     }
     if let Some((file, pin)) = nearest_pin(world)? {
         let settings = pin.settings.over(&below);
@@ -84,28 +94,78 @@ pub fn asked(world: &World, argument: Option<&Request>) -> Result<Option<Asked>,
     Ok(None)
 }
 
-/// The toolkit that applies by rules 1 to 4.
+/// Whether an exact request is one that a pin's request means.
+fn means(pin: &Request, exact: &Request) -> bool {
+    match (pin, exact) {
+        (Request::Version(wanted), Request::Version(exact)) => exact.is_exact() && wanted.accepts(*exact),
+        _ => pin == exact,
+    }
+}
+
+/// The toolkit that applies by rules 1 to 4, with its add-ons.
 pub fn resolve(world: &World, argument: Option<&Request>) -> Result<Option<Choice>, Refusal> {
+    toolkit(world, argument)?.map(|choice| with_addons(world, choice)).transpose()
+}
+
+/// The toolkit that meets a request, with its add-ons.
+pub fn meet(world: &World, asked: Asked) -> Result<Choice, Refusal> {
+    with_addons(world, meet_toolkit(world, asked)?)
+}
+
+/// The toolkit that applies by rules 1 to 4, whatever add-ons are asked for with it: what installing those goes by.
+pub fn toolkit(world: &World, argument: Option<&Request>) -> Result<Option<Choice>, Refusal> {
     if let Some(asked) = asked(world, argument)? {
-        return meet(world, asked).map(Some);
+        return meet_toolkit(world, asked).map(Some);
     }
     let settings = settings_of(&defaults(world));
     let toolkit = machine_toolkit(&settings.roots, world.disk);
-    Ok(toolkit.map(|toolkit| Choice { toolkit, rule: Rule::Machine, request: Request::System, settings }))
+    let (rule, request, addons) = (Rule::Machine, Request::System, Vec::new());
+    Ok(toolkit.map(|toolkit| Choice { toolkit, rule, request, settings, addons }))
 }
 
-/// The toolkit that meets a request.
-pub fn meet(world: &World, asked: Asked) -> Result<Choice, Refusal> {
+/// Finds the add-ons that a choice's settings name. One that is absent is an unmet wish of the file that names it.
+fn with_addons(world: &World, mut choice: Choice) -> Result<Choice, Refusal> {
+    let (home, roots, disk) = (world.home, &choice.settings.roots, world.disk);
+    let cuda = choice.toolkit.identity.version.major;
+    for wish in &choice.settings.addons {
+        let Some(version) = &wish.version else { continue };
+        let refuse = |why| {
+            let is_default = wish.file == home.default_file() || wish.file == disk.system(MACHINE_DEFAULT);
+            let rule = if is_default { Rule::Default } else { Rule::Pin };
+            Refusal { rule: rule(wish.file.clone(), wish.line), why }
+        };
+        let Some(found) = addon::find(home, roots, wish.library, Some(version), cuda, disk) else {
+            let others = addon::all(home, roots, disk);
+            return Err(refuse(Why::AddonAbsent(Box::new(AbsentAddon {
+                library: wish.library,
+                version: version.clone(),
+                cuda,
+                elsewhere: choice.rule == Rule::Argument,
+                installed: others.into_iter().filter(|a| a.library == wish.library).collect(),
+            }))));
+        };
+        if is_odd(&found.root) {
+            return Err(refuse(Why::OddRoot(found.root)));
+        }
+        choice.addons.push(found);
+    }
+    Ok(choice)
+}
+
+/// Whether no list can name a directory.
+fn is_odd(directory: &Path) -> bool {
+    directory.as_os_str().as_encoded_bytes().iter().any(|b| matches!(b, b':' | b'\n'))
+}
+
+/// The toolkit that meets a request, whatever add-ons are asked for with it.
+pub fn meet_toolkit(world: &World, asked: Asked) -> Result<Choice, Refusal> {
     let Asked { request, rule, settings } = asked;
     let refuse = |why| Refusal { rule: rule.clone(), why };
     let toolkit = find(world, &request, &settings.roots).map_err(refuse)?;
-    if toolkit.root.as_os_str().as_encoded_bytes().iter().any(|b| matches!(b, b':' | b'\n')) {
+    if is_odd(&toolkit.root) {
         return Err(refuse(Why::OddRoot(toolkit.root)));
     }
-    if let Some((name, version)) = settings.addons.first() {
-        return Err(refuse(Why::AddonAbsent(name, version.clone())));
-    }
-    Ok(Choice { toolkit, rule, request, settings })
+    Ok(Choice { toolkit, rule, request, settings, addons: Vec::new() })
 }
 
 /// The nearest pin from the current directory up, with its path.
@@ -121,7 +181,7 @@ pub fn nearest_pin(world: &World) -> Result<Option<(PathBuf, Pin)>, Refusal> {
             Ok(bytes) => {
                 let read = pin::parse(&bytes);
                 return match read {
-                    Ok(pin) => Ok(Some((file, pin))),
+                    Ok(pin) => Ok(Some((file.clone(), pin.of_file(&file)))),
                     Err(bad) => Err(Refusal { rule: Rule::Pin(file, 0), why: Why::Bad(bad) }),
                 };
             }
@@ -143,7 +203,7 @@ fn defaults(world: &World) -> Vec<Result<(PathBuf, Pin), Refusal>> {
             let refuse = |file: PathBuf, why| Refusal { rule: Rule::Default(file, 0), why };
             match world.disk.read(&file, pin::LIMIT) {
                 Ok(bytes) => Some(match pin::parse_default(&bytes) {
-                    Ok(pin) => Ok((file, pin)),
+                    Ok(pin) => Ok((file.clone(), pin.of_file(&file))),
                     Err(bad) => Err(refuse(file, Why::Bad(bad))),
                 }),
                 Err(Unread::Absent | Unread::Unreachable) => None,

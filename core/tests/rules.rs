@@ -32,6 +32,13 @@ fn disk() -> MapDisk {
             "13.0\nld_library_path = off\ncpath = off\nhost_compiler = g++-12\n",
         )
         .with("/home/u/sys/.cuda-version", "11.8\nhost_compiler = g++-11\n")
+        .addon("/home/u/.cudaup/addons/cudnn/9.8.0.87-cuda12")
+        .addon("/home/u/.cudaup/addons/cudnn/9.9.0.52-cuda11")
+        .addon("/home/u/.cudaup/addons/nccl/2.21.5-cuda12")
+        .with("/home/u/.cudaup/addons/nccl/2.21.5-cuda12/lib/pkgconfig/nccl.pc", "")
+        .with("/home/u/with/.cuda-version", "12.4\ncudnn = 9\nnccl = 2.21\n")
+        .with("/home/u/with-off/.cuda-version", "12.4\ncudnn = 9.8\nld_library_path = off\ncpath = off\n")
+        .with("/home/u/without/.cuda-version", "13.0\ncudnn = 9.8\n")
         .with("/home/u/missing/.cuda-version", "12.9\n")
         .with("/home/u/odd/.cuda-version", "$(touch x)\n")
 }
@@ -43,7 +50,16 @@ fn entered_at(vars: &Vars, cwd: &str) -> (Vars, Entered) {
     (activation.vars, activation.entered)
 }
 
-const PLACES: [&str; 5] = ["/home/u/p", "/home/u/off", "/home/u/sys", "/home/u/missing", "/home/u/odd"];
+const PLACES: [&str; 8] = [
+    "/home/u/p",
+    "/home/u/off",
+    "/home/u/sys",
+    "/home/u/with",
+    "/home/u/with-off",
+    "/home/u/without",
+    "/home/u/missing",
+    "/home/u/odd",
+];
 
 fn element() -> impl Strategy<Value = Vec<u8>> {
     let known: Vec<&[u8]> = vec![
@@ -57,6 +73,8 @@ fn element() -> impl Strategy<Value = Vec<u8>> {
         b"/home/u/.cudaup/toolkits/12.4.1/bin",
         b"/home/u/.cudaup/toolkits/12.4.1/lib64",
         b"/home/u/.cudaup/toolkits/9.9.9/include",
+        b"/home/u/.cudaup/addons/cudnn/9.8.0.87-cuda12/lib",
+        b"/home/u/.cudaup/addons/cudnn/8.9.7.29-cuda11/include",
         b"/home/u/.cudaup/shims",
         b"/opt/my tools/bin",
         b"/apps/CUDA/11.7/lib64",
@@ -87,7 +105,7 @@ fn scalar() -> impl Strategy<Value = Option<OsString>> {
     ])
 }
 
-const SCALARS: [&str; 9] = [
+const SCALARS: [&str; 12] = [
     "CUDA_HOME",
     "CUDA_PATH",
     "CUDA_ROOT",
@@ -97,6 +115,9 @@ const SCALARS: [&str; 9] = [
     "CUDAHOSTCXX",
     "NVCC_PREPEND_FLAGS",
     "EBROOTCUDA",
+    "CUDNN_HOME",
+    "NCCL_ROOT",
+    "NVSHMEM_HOME",
 ];
 
 fn environment() -> impl Strategy<Value = Vars> {
@@ -193,7 +214,7 @@ proptest! {
             expected.sort();
             prop_assert_eq!(now, expected, "{}", name);
         }
-        let ours_was_unset = matches!(place, "/home/u/missing" | "/home/u/odd");
+        let ours_was_unset = matches!(place, "/home/u/missing" | "/home/u/odd" | "/home/u/without");
         if set.is_none() && ours_was_unset {
             prop_assert_eq!(after.get("CUDA_HOME"), e.get("CUDA_HOME"));
         } else {
@@ -202,7 +223,7 @@ proptest! {
     }
 
     #[test]
-    fn everything_names_one_toolkit(e in environment(), place in proptest::sample::select(vec![PLACES[0], PLACES[1], PLACES[2]])) {
+    fn everything_names_one_toolkit(e in environment(), place in proptest::sample::select(PLACES[..5].to_vec())) {
         let (inside, entered) = entered_at(&e, place);
         let Entered::Toolkit(choice) = entered else { return Err(TestCaseError::fail("a toolkit is there")) };
         let root = choice.toolkit.root.as_os_str();
@@ -212,11 +233,20 @@ proptest! {
         for name in LISTS {
             for entry in inside.get(name).map(split).unwrap_or_default() {
                 let text = entry.as_bytes();
-                let of_a_toolkit = text.starts_with(b"/usr/local/cuda") || text.starts_with(b"/home/u/.cudaup/toolkits");
-                let ours = Path::new(&entry).starts_with(root) || text.ends_with(b"/compat");
+                let of_a_toolkit = text.starts_with(b"/usr/local/cuda")
+                    || text.starts_with(b"/home/u/.cudaup/toolkits")
+                    || text.starts_with(b"/home/u/.cudaup/addons");
+                let of_addon = choice.addons.iter().any(|a| Path::new(&entry).starts_with(&a.root));
+                let ours = Path::new(&entry).starts_with(root) || of_addon || text.ends_with(b"/compat");
                 prop_assert!(!of_a_toolkit || ours, "{}: {:?}", name, entry);
             }
         }
+        for addon in &choice.addons {
+            for name in addon.library.variables {
+                prop_assert_eq!(inside.get(name), Some(addon.root.as_os_str()), "{}", name);
+            }
+        }
+        prop_assert_eq!(inside.get("NVSHMEM_HOME"), e.get("NVSHMEM_HOME"), "nobody asks for it");
         let first = split(inside.get("PATH").unwrap()).into_iter().next();
         prop_assert_eq!(first, Some(choice.toolkit.root.join("bin").into_os_string()));
     }

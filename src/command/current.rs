@@ -70,11 +70,17 @@ impl View for Current {
             "file": file,
             "line": line,
             "active": self.active,
+            "addons": self.choice.addons.iter().map(|a| json!({
+                "name": a.library.name,
+                "version": a.version.to_string(),
+                "cuda": a.cuda,
+                "root": a.root.to_string_lossy(),
+            })).collect::<Vec<_>>(),
         })
     }
 
     fn human(&self, style: &Style) -> String {
-        let Choice { toolkit, rule, request, settings } = &self.choice;
+        let Choice { toolkit, rule, request, settings, addons } = &self.choice;
         let why = match rule {
             Rule::Pin(file, line) => format!("pinned by {}:{line} ({request})", style.path(file)),
             Rule::Default(file, line) => format!("default of {}:{line} ({request})", style.path(file)),
@@ -88,6 +94,10 @@ impl View for Current {
             style.strong(&toolkit.identity.to_string()),
             style.path(&toolkit.root)
         );
+        for addon in addons {
+            let (name, root) = (addon.library.name, style.path(&addon.root));
+            text.push_str(&format!("  {name} {}  {root}\n", addon.version));
+        }
         if self.verbose {
             let switch = |name: &str, on: Option<bool>| {
                 let value = if on == Some(false) { "off" } else { "on" };

@@ -1,6 +1,7 @@
 //! What users of rustup, pyenv, nvm, mise and conda type by habit: it works, or the answer is the full right command.
 //! Asked ahead of the parser's own guess, which knows spellings and not what a word means elsewhere.
 
+use cudaup_core::addon::{Library, library};
 use std::ffi::{OsStr, OsString};
 
 /// What is to be made of words that cudaup does not have.
@@ -134,9 +135,13 @@ fn alias(word: &str, rest: &[OsString]) -> Habit {
 }
 
 fn install(_: &str, rest: &[OsString]) -> Habit {
-    if let Some((name, shown)) = rest.iter().find_map(|arg| addon(arg)) {
+    // `--with cudnn` is how it is written here.
+    let beside = |i: usize| i.checked_sub(1).and_then(|i| rest.get(i)).is_some_and(|arg| arg == "--with");
+    let named: Vec<_> =
+        rest.iter().enumerate().filter(|(i, _)| !beside(*i)).filter_map(|(_, arg)| addon(arg)).collect();
+    if !named.is_empty() {
         let versions: Vec<_> = rest.iter().filter(|arg| is_request(arg)).cloned().collect();
-        return no_addon(name, shown, &versions);
+        return with_addons(&named, &versions);
     }
     if rest.iter().any(|arg| arg == "driver" || arg == "nvidia-driver") {
         return Habit::Says(
@@ -151,18 +156,18 @@ fn install(_: &str, rest: &[OsString]) -> Habit {
 }
 
 fn add(word: &str, rest: &[OsString]) -> Habit {
-    match rest.iter().find_map(|arg| addon(arg)) {
-        Some((name, shown)) => no_addon(name, shown, &[]),
-        None => no(word, "a toolkit is installed", &[("install", &or_version(rest))]),
+    match rest.iter().find(|arg| !is_flag(arg)) {
+        Some(arg) if is_request(arg) => no(word, "a toolkit is installed", &[("install", &or_version(rest))]),
+        _ => means(&[word], rest),
     }
 }
 
 fn remove(word: &str, rest: &[OsString]) -> Habit {
-    match rest.iter().find_map(|arg| addon(arg)) {
-        Some((_, shown)) => {
-            Habit::Says(format!("cudaup does not install {shown} yet, so it has none to remove"))
+    match rest.iter().find(|arg| !is_flag(arg)) {
+        Some(arg) if addon(arg).is_none() => {
+            no(word, "a toolkit is uninstalled", &[("uninstall", &or_version(rest))])
         }
-        None => no(word, "a toolkit is uninstalled", &[("uninstall", &or_version(rest))]),
+        _ => means(&[word], rest),
     }
 }
 
@@ -202,37 +207,30 @@ fn itself(word: &str, rest: &[OsString]) -> Habit {
     }
 }
 
-const ADDONS: &[(&str, &str)] = &[
-    ("cudnn", "cuDNN"),
-    ("nccl", "NCCL"),
-    ("cutensor", "cuTENSOR"),
-    ("cusparselt", "cuSPARSELt"),
-    ("nvshmem", "NVSHMEM"),
-];
-
-/// The library that `cudnn`, `--cudnn` or `cudnn=9.8` names.
-fn addon(arg: &OsStr) -> Option<(&'static str, &'static str)> {
-    let name = arg.to_str()?.trim_start_matches('-').split(['=', '@']).next()?;
-    ADDONS.iter().find(|(addon, _)| name.eq_ignore_ascii_case(addon)).copied()
+/// The library that `cudnn`, `--cudnn` or `cudnn=9.8` names, and what it says of a version.
+fn addon(arg: &OsStr) -> Option<(&'static Library, Option<String>)> {
+    let text = arg.to_str()?.trim_start_matches('-');
+    let (name, version) = text.split_once(['=', '@']).map_or((text, None), |(n, v)| (n, Some(v)));
+    let version = version.map(|v| v.trim_start_matches('=').to_owned());
+    Some((library(&name.to_ascii_lowercase())?, version))
 }
 
-fn no_addon(name: &str, shown_name: &str, versions: &[OsString]) -> Habit {
-    let mut text = format!("cudaup does not install {shown_name} yet, only toolkits");
-    let mut line = "try: ";
-    if !versions.is_empty() {
-        text = format!("{text}\n{line}cudaup install {}", shown(versions));
-        line = "     ";
-    }
-    // Of the five, only these two have packages that programs other than Python's find by themselves.
-    if ["cudnn", "nccl"].contains(&name) {
-        let major = versions
-            .first()
-            .and_then(|v| v.to_str()?.split('.').next())
-            .filter(|m| ["11", "12", "13"].contains(m));
-        let major = major.unwrap_or("12");
-        text = format!("{text}\n{line}for Python with CUDA {major}: pip install nvidia-{name}-cu{major}");
-    }
-    Habit::Says(text)
+fn with_addons(named: &[(&'static Library, Option<String>)], versions: &[OsString]) -> Habit {
+    let typed = |between: &str| -> Vec<String> {
+        let one = |(library, version): &(&Library, Option<String>)| match version {
+            Some(version) => format!("{}{between}{version}", library.name),
+            None => library.name.to_owned(),
+        };
+        named.iter().map(one).collect()
+    };
+    let shown_names: Vec<&str> = named.iter().map(|(library, _)| library.shown).collect();
+    let text = format!("{} goes beside a toolkit and not into it", shown_names.join(", "));
+    let add = format!("cudaup add {}", typed("@").join(" "));
+    Habit::Says(if versions.is_empty() {
+        format!("{text}\ntry: {add}")
+    } else {
+        format!("{text}\ntry: cudaup install {} --with {}", shown(versions), typed("=").join(","))
+    })
 }
 
 fn leave(word: &str) -> Habit {

@@ -1,9 +1,12 @@
 //! `cudaup install [VERSION...]`: puts toolkits beside those that are there.
 
+use crate::command::library::{self, Typed};
 use crate::command::{Context, Outcome, order, refused};
 use crate::failure::{Exit, Failure};
+use crate::install::addon::{AddonAnswer, AddonOrder};
 use crate::install::decide::Order;
 use crate::install::{Answer, Installed};
+use crate::source::addon::names as addon_sources;
 use crate::source::component;
 use crate::source::local::Origin;
 use crate::source::never;
@@ -13,10 +16,10 @@ use crate::source::select;
 use crate::ui::view::{Style, View, size, table};
 use clap::Args as Arguments;
 use clap::builder::PossibleValuesParser;
+use cudaup_core::addon;
 use cudaup_core::inventory::{Kind, Toolkit};
-use cudaup_core::pin::ADDONS;
 use cudaup_core::request::Request;
-use cudaup_core::resolve::{asked, meet};
+use cudaup_core::resolve::{asked, meet_toolkit};
 use cudaup_core::version::Version;
 use serde_json::{Value, json};
 use std::ffi::OsString;
@@ -35,6 +38,9 @@ pub struct Args {
     /// Only these and what they need, such as nvcc,cudart,cublas; with --profile: these too
     #[arg(long, value_name = "A,B", value_delimiter = ',')]
     components: Vec<String>,
+    /// Libraries that go with it, such as cudnn or cudnn=9.8,nccl
+    #[arg(long, value_name = "NAME[=VERSION]", value_delimiter = ',')]
+    with: Vec<String>,
     /// Install a newer one that fits, where one is there already
     #[arg(long)]
     upgrade: bool,
@@ -59,35 +65,106 @@ pub struct Args {
     yes: bool,
 }
 
-struct Results(Vec<Answer>);
+#[derive(Default)]
+struct Results {
+    toolkits: Vec<Answer>,
+    addons: Vec<AddonAnswer>,
+}
 
 impl Args {
     /// Runs the command.
     pub fn run(&self, context: &Context) -> Result<Outcome, Failure> {
-        if self.versions.is_empty()
-            && self.from.is_none()
-            && let Some(toolkit) = linked_here(context)
-        {
-            return Ok(Outcome::View(Box::new(Results(vec![Answer::Present(toolkit)]))));
-        }
-        let orders = self.orders(context)?;
-        let mut results = Results(Vec::new());
-        let mut failed = None;
-        for wanted in orders {
-            match order::carry_out(context, &wanted) {
-                Ok(answer) => results.0.push(answer),
-                Err(failure) => {
-                    failed = Some(failure);
-                    break;
-                }
+        let with = self.with(context)?;
+        let mut results = Results::default();
+        let done = match self.toolkit_at_hand(context, &with)? {
+            Some(toolkit) => {
+                let cuda = Some(toolkit.identity.version.major);
+                results.toolkits.push(Answer::Present(toolkit));
+                self.add(context, &with, cuda, &mut results)
             }
-        }
-        let Some(failure) = failed else { return Ok(Outcome::View(Box::new(results))) };
+            None => self.install(context, &self.orders(context)?, &with, &mut results),
+        };
+        let Err(failure) = done else { return Ok(Outcome::View(Box::new(results))) };
         let style = Style { color: false, user_home: context.host.user_home.clone() };
         for line in results.human(&style).lines() {
             context.talk.say(line);
         }
         Err(failure)
+    }
+
+    fn install(
+        &self,
+        context: &Context,
+        orders: &[Order],
+        with: &[Typed],
+        results: &mut Results,
+    ) -> Result<(), Failure> {
+        for wanted in orders {
+            let answer = order::carry_out(context, wanted)?;
+            let cuda = major(&answer);
+            results.toolkits.push(answer);
+            self.add(context, with, cuda, results)?;
+        }
+        Ok(())
+    }
+
+    /// Installs what goes with a toolkit.
+    fn add(
+        &self,
+        context: &Context,
+        with: &[Typed],
+        cuda: Option<u32>,
+        results: &mut Results,
+    ) -> Result<(), Failure> {
+        for (library, version) in with {
+            let order = AddonOrder {
+                library: Some(library),
+                version: version.clone(),
+                cuda,
+                here: None,
+                source: addon_sources().find(|name| *name == self.source).unwrap_or(select::AUTO),
+                from: None,
+                platform: self.platform.as_deref().and_then(Platform::parse),
+                upgrade: self.upgrade,
+                dry_run: self.dry_run,
+            };
+            results.addons.push(library::carry_out(context, &order)?);
+        }
+        Ok(())
+    }
+
+    /// The libraries that are named here, and where no version is, those that the rules ask for in this directory.
+    fn with(&self, context: &Context) -> Result<Vec<Typed>, Failure> {
+        let mut with: Vec<Typed> =
+            self.with.iter().map(|text| library::typed(text)).collect::<Result<_, _>>()?;
+        if self.versions.is_empty()
+            && self.from.is_none()
+            && let Ok(Some(asked)) = asked(&context.world(), None)
+        {
+            for wish in asked.settings.addons.into_iter().filter(|w| w.version.is_some()) {
+                if !with.iter().any(|(named, _)| *named == wish.library) {
+                    with.push((wish.library, wish.version));
+                }
+            }
+        }
+        Ok(with)
+    }
+
+    /// The toolkit that is asked for in this directory and never installed, where it is at hand: a linked one, or, where
+    /// libraries go with it, the machine's own.
+    fn toolkit_at_hand(&self, context: &Context, with: &[Typed]) -> Result<Option<Toolkit>, Failure> {
+        let world = context.world();
+        let Ok(Some(asked)) = asked(&world, None) else { return Ok(None) };
+        let linked = matches!(asked.request, Request::Link(_));
+        let systems = asked.request == Request::System && !with.is_empty();
+        if !self.versions.is_empty() || self.from.is_some() || !(linked || systems) {
+            return Ok(None);
+        }
+        match meet_toolkit(&world, asked) {
+            Ok(choice) => Ok(Some(choice.toolkit)),
+            Err(_) if linked => Ok(None),
+            Err(refusal) => Err(refused(&refusal)),
+        }
     }
 
     fn orders(&self, context: &Context) -> Result<Vec<Order>, Failure> {
@@ -118,11 +195,6 @@ impl Args {
             .hint("cudaup install 13.0")
         })?;
         context.talk.say(&format!("{} asks for {}", asked.rule, asked.request));
-        for (addon, version) in &asked.settings.addons {
-            context
-                .talk
-                .say(&format!("note: it asks for {addon} {version} too, which cudaup does not install yet"));
-        }
         let components =
             if self.components.is_empty() { &asked.settings.components } else { &self.components };
         self.order(context, version(asked.request)?, components)
@@ -150,12 +222,13 @@ impl Args {
     }
 }
 
-/// The toolkit that is asked for in this directory by a link's name, where it is at hand: there is nothing to install.
-fn linked_here(context: &Context) -> Option<Toolkit> {
-    let world = context.world();
-    let asked = asked(&world, None).ok().flatten()?;
-    let linked = matches!(asked.request, Request::Link(_));
-    linked.then(|| meet(&world, asked).ok()).flatten().map(|choice| choice.toolkit)
+/// The CUDA major of what an order came to.
+fn major(answer: &Answer) -> Option<u32> {
+    match answer {
+        Answer::Present(toolkit) => Some(toolkit.identity.version.major),
+        Answer::Planned(plan, _) => Some(plan.version.major),
+        Answer::Installed(installed) => Version::parse(&installed.receipt.version).map(|v| v.major),
+    }
 }
 
 /// The version that a request wants from a source; `None`: its newest.
@@ -182,11 +255,13 @@ pub fn version(request: Request) -> Result<Option<Version>, Failure> {
 /// The refusal of a component that nobody knows.
 pub fn unknown_component(name: &str) -> Failure {
     let lower = name.to_ascii_lowercase();
-    let what = if ADDONS.contains(&lower.as_str()) {
-        format!(
-            "{name} is no component of a toolkit but a library of its own, which cudaup does not install yet"
-        )
-    } else if never::denied(&lower, "") {
+    if addon::library(&lower).is_some() {
+        let what = format!("{name} is no component of a toolkit but a library of its own");
+        return Failure::new(Exit::Usage, what)
+            .hint(format!("cudaup install VERSION --with {lower}"))
+            .hint(format!("cudaup add {lower}   (for the toolkit that applies here)"));
+    }
+    let what = if never::denied(&lower, "") {
         format!("{name} belongs to the machine and not to a toolkit: cudaup never installs it")
     } else {
         format!("`{name}` is no component of a toolkit")
@@ -200,12 +275,14 @@ impl View for Results {
     }
 
     fn json(&self) -> Value {
-        let rows: Vec<Value> = self.0.iter().map(row).collect();
-        json!({ "toolkits": rows })
+        let rows: Vec<Value> = self.toolkits.iter().map(row).collect();
+        let addons: Vec<Value> = self.addons.iter().map(library::row).collect();
+        json!({ "toolkits": rows, "addons": addons })
     }
 
     fn human(&self, style: &Style) -> String {
-        self.0.iter().map(|answer| text(answer, style)).collect()
+        let addons = self.addons.iter().map(|answer| library::text(answer, style));
+        addons.chain(self.toolkits.iter().map(|answer| text(answer, style))).collect()
     }
 }
 

@@ -2,11 +2,13 @@
 
 mod remote;
 
+use crate::addon;
 use crate::command::{Context, Outcome};
 use crate::failure::Failure;
 use crate::toolkit::receipt::Receipt;
 use crate::ui::view::{Style, View, size, table};
 use clap::Args as Arguments;
+use cudaup_core::addon::{Addon, all};
 use cudaup_core::identity::{Identity, Tree};
 use cudaup_core::inventory::{self, Found, Kind};
 use cudaup_core::refusal::Rule;
@@ -42,6 +44,13 @@ struct Row {
 
 struct List {
     rows: Vec<Row>,
+    addons: Vec<AddonRow>,
+}
+
+struct AddonRow {
+    addon: Addon,
+    receipt: Option<addon::receipt::Receipt>,
+    chosen: bool,
 }
 
 impl Args {
@@ -89,14 +98,28 @@ impl Args {
             Ok(None) => {}
             Err(refusal) => context.talk.say(&format!("warning: {refusal}")),
         }
+        let entered = chosen.as_ref().ok().and_then(Option::as_ref).map_or(&[][..], |c| c.addons.as_slice());
+        let roots = default_settings(&world).roots;
+        let mut addons: Vec<AddonRow> = all(&context.home, &roots, &context.disk)
+            .into_iter()
+            .map(|addon| AddonRow {
+                receipt: addon::receipt::Receipt::read(&addon.root).ok().flatten(),
+                chosen: entered.contains(&addon),
+                addon,
+            })
+            .collect();
         if let Some(only) = self.release.as_deref().map(|text| context.request(text)).transpose()? {
             rows.retain(|row| match (&only, Version::parse(&row.version)) {
                 (Request::Version(wanted), Some(version)) => wanted.accepts(version),
                 (Request::Link(name), _) => row.name() == *name,
                 _ => true,
             });
+            addons.retain(|row| match &only {
+                Request::Version(wanted) => wanted.major == row.addon.cuda,
+                _ => false,
+            });
         }
-        Ok(Outcome::View(Box::new(List { rows })))
+        Ok(Outcome::View(Box::new(List { rows, addons })))
     }
 }
 
@@ -161,15 +184,31 @@ impl View for List {
                 })
             })
             .collect();
-        let bytes: u64 = self.rows.iter().filter_map(|r| r.bytes).sum();
-        json!({ "toolkits": rows, "bytes": bytes })
+        let addons: Vec<Value> = self
+            .addons
+            .iter()
+            .map(|r| {
+                json!({
+                    "name": r.addon.library.name,
+                    "version": r.addon.version.to_string(),
+                    "cuda": r.addon.cuda,
+                    "root": r.addon.root.to_string_lossy(),
+                    "source": r.receipt.as_ref().map(|receipt| &receipt.source),
+                    "bytes": r.receipt.as_ref().map(|receipt| receipt.bytes),
+                    "chosen": r.chosen,
+                })
+            })
+            .collect();
+        let bytes: u64 = self.bytes().iter().sum();
+        json!({ "toolkits": rows, "addons": addons, "bytes": bytes })
     }
 
     fn human(&self, style: &Style) -> String {
-        if self.rows.is_empty() {
-            return "no such toolkit is installed, linked or found on this machine\ntry: cudaup install latest\n"
-                .to_owned();
-        }
+        let none = if self.rows.is_empty() {
+            "no such toolkit is installed, linked or found on this machine\ntry: cudaup install latest\n"
+        } else {
+            ""
+        };
         let rows: Vec<Vec<String>> = self
             .rows
             .iter()
@@ -196,10 +235,35 @@ impl View for List {
                 ]
             })
             .collect();
-        let sizes: Vec<u64> = self.rows.iter().filter_map(|r| r.bytes).collect();
+        let addons: Vec<Vec<String>> = self.addons.iter().map(|r| addon_cells(r, style)).collect();
+        let sizes = self.bytes();
         let total = size(sizes.iter().sum());
-        let total =
-            if sizes.len() < 2 { String::new() } else { format!("{total} in {} toolkits\n", sizes.len()) };
-        format!("{}{total}", table(&rows))
+        let total = match (sizes.len(), self.addons.len()) {
+            (0 | 1, _) => String::new(),
+            (toolkits, 0) => format!("{total} in {toolkits} toolkits\n"),
+            (all, _) => format!("{total} in {all} toolkits and add-ons\n"),
+        };
+        format!("{none}{}{}{total}", table(&rows), table(&addons))
     }
+}
+
+impl List {
+    /// The sizes that are known.
+    fn bytes(&self) -> Vec<u64> {
+        let addons = self.addons.iter().filter_map(|r| r.receipt.as_ref()).map(|receipt| receipt.bytes);
+        self.rows.iter().filter_map(|r| r.bytes).chain(addons).collect()
+    }
+}
+
+fn addon_cells(row: &AddonRow, style: &Style) -> Vec<String> {
+    let AddonRow { addon, receipt, chosen } = row;
+    let mark = if *chosen { "*" } else { " " };
+    let from = receipt.as_ref().map(|r| format!("{}  {}", r.source, size(r.bytes)));
+    let end: Vec<String> = from.into_iter().chain(chosen.then(|| "in use here".to_owned())).collect();
+    vec![
+        format!("{mark} {} {}", addon.library.name, addon.version),
+        format!("for CUDA {}", addon.cuda),
+        style.path(&addon.root),
+        end.join("  "),
+    ]
 }

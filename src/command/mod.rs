@@ -1,6 +1,7 @@
 //! One file for each subcommand: its arguments, its run, its view. A command sequences what stands on lower floors and
 //! calls no other command.
 
+pub mod add;
 pub mod cache;
 pub mod current;
 pub mod env;
@@ -10,11 +11,13 @@ pub mod hook;
 pub mod info;
 pub mod init;
 pub mod install;
+pub mod library;
 pub mod link;
 pub mod list;
 pub mod mirror;
 pub mod order;
 pub mod rehash;
+pub mod remove;
 pub mod typed;
 pub mod uninstall;
 pub mod unlink;

@@ -13,7 +13,7 @@ use cudaup_core::builds::is_installable;
 use cudaup_core::pin::{FILE_NAME, parse_default, with_request};
 use cudaup_core::refusal::{Refusal, Rule, Why};
 use cudaup_core::request::Request;
-use cudaup_core::resolve::{Asked, Choice, default_settings, meet, nearest_pin, resolve};
+use cudaup_core::resolve::{Asked, Choice, default_settings, meet, meet_toolkit, nearest_pin, resolve};
 use cudaup_core::version::Version;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -66,6 +66,9 @@ impl Args {
             _ => request.to_string(),
         };
         if self.shell {
+            for line in lacking(&meet(&context.world(), asked_by(context, &request))) {
+                context.talk.say(&line);
+            }
             let named = |c: &Choice| match c.exact() {
                 exact if exact == c.toolkit.identity.to_string() => format!("CUDA {exact}"),
                 name => format!("CUDA {} ({name})", c.toolkit.identity),
@@ -81,6 +84,7 @@ impl Args {
         };
         let mut lines = said(context, &place, choice.as_ref());
         lines.extend(write(file, &text)?);
+        lines.extend(lacking(&resolve(&context.world(), None)));
         Ok(Outcome::View(Box::new(Chosen {
             text,
             file: file.clone(),
@@ -95,9 +99,8 @@ impl Args {
     /// The toolkit that the request means; installs it where that is wanted, `None` where it is to be written all the same.
     fn choice(&self, context: &Context, request: &Request) -> Result<Option<Choice>, Failure> {
         let world = context.world();
-        let settings = default_settings(&world);
-        let asked = Asked { request: request.clone(), rule: Rule::Argument, settings };
-        let refusal = match meet(&world, asked.clone()) {
+        let asked = asked_by(context, request);
+        let refusal = match meet_toolkit(&world, asked.clone()) {
             Ok(choice) => return Ok(Some(choice)),
             Err(refusal) => refusal,
         };
@@ -109,7 +112,7 @@ impl Args {
             && (self.yes || self.agrees(context, *version, &refusal)?)
         {
             Self::install(context, *version)?;
-            return meet(&world, asked).map(Some).map_err(|r| refused(&r));
+            return meet_toolkit(&world, asked).map(Some).map_err(|r| refused(&r));
         }
         Err(refused(&refusal))
     }
@@ -159,6 +162,23 @@ impl Args {
             return Ok(default());
         }
         Ok(Place::Pin(cwd.join(FILE_NAME)))
+    }
+}
+
+fn asked_by(context: &Context, request: &Request) -> Asked {
+    let settings = default_settings(&context.world());
+    Asked { request: request.clone(), rule: Rule::Argument, settings }
+}
+
+/// What an add-on that is asked for with the toolkit and is not installed keeps from happening, and how to get it.
+fn lacking<T>(met: &Result<T, Refusal>) -> Vec<String> {
+    match met {
+        Err(refusal @ Refusal { why: Why::AddonAbsent(_), .. }) => {
+            let warning = format!("warning: {refusal}; until it is, no toolkit is entered here");
+            let next = refusal.tries().into_iter().map(|next| format!("next: {next}"));
+            std::iter::once(warning).chain(next).collect()
+        }
+        _ => Vec::new(),
     }
 }
 

@@ -1,4 +1,5 @@
 //! What fits what: NVIDIA's own tables, and the rules over them.
 
+pub mod addons;
 pub mod driver;
 pub mod releases;

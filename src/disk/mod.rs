@@ -3,6 +3,7 @@
 
 pub mod atomic;
 pub mod lock;
+pub mod record;
 pub mod space;
 pub mod staging;
 pub mod text;

@@ -4,6 +4,7 @@
 use super::lock::Lock;
 use super::{atomic, tree};
 use crate::failure::Failure;
+use cudaup_core::addon;
 use cudaup_core::version::Version;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -30,7 +31,8 @@ impl Staging {
     /// directory. Waits for another install of the same name and says so through `say`.
     pub fn open(staging: &Path, name: &str, wait: Duration, say: &dyn Fn(&str)) -> Result<Self, Failure> {
         let lock = staging.join(format!("{MARK}{name}{LOCK}"));
-        let lock = Lock::acquire(&lock, &format!("toolkit {name}"), wait, say)?;
+        let what = if is_exact(name) { format!("toolkit {name}") } else { name.to_owned() };
+        let lock = Lock::acquire(&lock, &what, wait, say)?;
         let tree = staging.join(format!("{MARK}{name}"));
         tree::remove(&tree)?;
         sweep(staging, &tree);
@@ -73,11 +75,19 @@ fn leftover(name: &str) -> Option<Leftover> {
             Some(version) => (version, Leftover::Lock),
             None => (version, Leftover::Tree),
         };
-        return is_exact(version).then_some(what);
+        return is_ours(version).then_some(what);
     }
     let (version, process) = name.strip_prefix(GRAVE)?.rsplit_once('-')?;
     let number = !process.is_empty() && process.bytes().all(|b| b.is_ascii_digit());
-    (number && is_exact(version)).then_some(Leftover::Grave)
+    (number && is_ours(version)).then_some(Leftover::Grave)
+}
+
+/// Whether a name is a toolkit's, `13.0.2`, or an add-on's, `cudnn-9.8.0.87-cuda12`.
+fn is_ours(name: &str) -> bool {
+    let is_addon = |(library, directory)| {
+        addon::library(library).is_some() && addon::read_directory_name(directory).is_some()
+    };
+    is_exact(name) || name.split_once('-').is_some_and(is_addon)
 }
 
 /// Whether a name in the folder is the lock of an install.
@@ -158,11 +168,18 @@ mod tests {
     fn leftovers_of_the_dead_go_and_the_work_of_the_living_stays() {
         let dir = TempDir::new().unwrap();
         let root = dir.path().join("staging");
-        for leftover in ["installing-13.0.2/old", "installing-12.4.1/old", "removed-11.8.0-4711/old"] {
+        for leftover in [
+            "installing-13.0.2/old",
+            "installing-12.4.1/old",
+            "removed-11.8.0-4711/old",
+            "installing-cudnn-9.8.0.87-cuda12/old",
+            "removed-nccl-2.21.5-cuda11-4711/old",
+        ] {
             fs::create_dir_all(root.join(leftover)).unwrap();
         }
         fs::write(root.join("installing-12.4.1.lock"), "pid 1 on elsewhere").unwrap();
         fs::write(root.join("installing-11.2.0.lock"), "pid 1 on elsewhere").unwrap();
+        fs::write(root.join("installing-nccl-2.21.5-cuda11.lock"), "pid 1 on elsewhere").unwrap();
         let living = open(&dir, "13.5.0").unwrap();
         fs::write(living.tree().join("half"), "").unwrap();
         assert_eq!(entries(&dir), ["installing-13.5.0", "installing-13.5.0.lock"]);
@@ -186,6 +203,9 @@ mod tests {
             "installing-13.0",
             "installing-13.0.2-mine",
             "installing-latest",
+            "installing-cudnn-9.8.0",
+            "installing-cudnn-9.8-cuda12.4",
+            "installing-mine-9.8-cuda12",
             "photos",
             "removed-11.8-12",
             "removed-11.8.0",

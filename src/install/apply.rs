@@ -1,13 +1,12 @@
 //! Carries a plan out: load, unpack, mend, prove, put into place. Before the last step nothing is visible as a toolkit.
 
 use crate::disk::lock::Lock;
-use crate::disk::staging::Staging;
 use crate::disk::{atomic, tree};
 use crate::failure::Failure;
 use crate::host::Host;
-use crate::install::engine::{self, Job, Unpacked};
-use crate::install::look::{MACHINE_FILE, downloads};
+use crate::install::engine::Unpacked;
 use crate::install::mend::{self, MendFacts};
+use crate::install::stage::{self, Build, WAIT};
 use crate::prove::{self, Proof, Trial};
 use crate::source::plan::Plan;
 use crate::source::reach::Reach;
@@ -19,13 +18,10 @@ use cudaup_core::home::{Home, MACHINE_DEFAULT};
 use cudaup_core::pin;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Where the licence stands that comes with the toolkit.
 pub const LICENCE: &str = "https://docs.nvidia.com/cuda/eula";
-
-/// How long another install of the same version is waited for.
-const WAIT: Duration = Duration::from_secs(900);
 
 /// What applying needs beside the plan.
 #[derive(Clone, Copy)]
@@ -53,41 +49,21 @@ pub enum Done {
 pub fn apply(site: &Site<'_>, plan: &Plan, reach: &Reach, verify: bool) -> Result<Done, Failure> {
     let version = plan.version.to_string();
     let target = site.home.toolkit(&version);
-    for directory in [site.home.toolkits(), site.home.staging(), downloads(site.home)] {
-        fs::create_dir_all(&directory).map_err(|e| Failure::io("create", &directory, &e))?;
-    }
-    record_machine(site.home, plan)?;
-    let staging = Staging::open(&site.home.staging(), &version, WAIT, &|line| site.talk.say(line))?;
-    if fs::symlink_metadata(&target).is_ok() {
-        return Ok(Done::Meanwhile);
-    }
-    let downloads = downloads(site.home);
-    let job = Job { parts: &plan.parts, downloads: &downloads, tree: staging.tree() };
-    let unpacked = engine::run(&job, &reach.client, site.talk)?;
-    let components = components(plan, staging.tree());
-    let facts = MendFacts { version: plan.version, target: plan.platform.target(), components: &components };
-    let made = mend::mend(staging.tree(), &facts)?;
-    let proof = proved(site, plan, staging.tree(), verify)?;
-    let mut receipt = receipt(plan, &unpacked, made, proof);
-    // Mending takes links out that lead nowhere.
-    let there = |file: &String| fs::symlink_metadata(staging.tree().join(file)).is_ok();
-    receipt.parts.iter_mut().for_each(|part| part.files.retain(there));
-    receipt.bytes = tree::size(staging.tree())?;
-    receipt.write(staging.tree())?;
-    staging.commit(&target)?;
-    if !reach.keep {
-        engine::forget(&plan.parts, &downloads);
-    }
-    Ok(Done::Installed(Box::new(receipt)))
-}
-
-/// A home is for one machine: shared between two, it would offer each the other's programs.
-fn record_machine(home: &Home, plan: &Plan) -> Result<(), Failure> {
-    let file = home.path().join(MACHINE_FILE);
-    if file.exists() {
-        return Ok(());
-    }
-    atomic::write(&file, format!("{}\n", plan.platform.machine()).as_bytes())
+    let build = Build { name: &version, target: &target, parts: &plan.parts, platform: plan.platform };
+    let installed = stage::run(site, &build, reach, |tree, unpacked| {
+        let components = components(plan, tree);
+        let target = plan.platform.target();
+        let made = mend::mend(tree, &MendFacts { version: plan.version, target, components: &components })?;
+        let proof = proved(site, plan, tree, verify)?;
+        let mut receipt = receipt(plan, unpacked, made, proof);
+        // Mending takes links out that lead nowhere.
+        let there = |file: &String| fs::symlink_metadata(tree.join(file)).is_ok();
+        receipt.parts.iter_mut().for_each(|part| part.files.retain(there));
+        receipt.bytes = tree::size(tree)?;
+        receipt.write(tree)?;
+        Ok(Box::new(receipt))
+    })?;
+    Ok(installed.map_or(Done::Meanwhile, Done::Installed))
 }
 
 /// What version.json is to name. A toolkit that came whole brings its own; where it has none, the builds that tell its

@@ -63,13 +63,9 @@ pub enum First {
     Ask(Platform),
 }
 
-/// Decides whether a source has to be asked.
-pub fn first(order: &Order, facts: &Facts, home: &Path) -> Result<First, Failure> {
-    if let Some(other) = order.platform.filter(|p| Some(p.machine()) != facts.platform.map(Platform::machine))
-    {
-        return if order.dry_run { Ok(First::Ask(other)) } else { Err(another_machine(other)) };
-    }
-    let platform = order.platform.or(facts.platform).ok_or_else(|| {
+/// The machine to install for, where the home is for it. `asked` is the one that was named.
+pub fn platform(asked: Option<Platform>, facts: &Facts, home: &Path) -> Result<Platform, Failure> {
+    let platform = asked.or(facts.platform).ok_or_else(|| {
         Failure::failed(
             "NVIDIA builds no toolkit for this machine: x86_64 and aarch64 Linux are what there is",
         )
@@ -79,6 +75,16 @@ pub fn first(order: &Order, facts: &Facts, home: &Path) -> Result<First, Failure
         let message = format!("{home} holds toolkits for {recorded}, and this machine is {machine}");
         return Err(Failure::failed(message).hint(format!("CUDAUP_HOME={home}-{machine} cudaup install ...")));
     }
+    Ok(platform)
+}
+
+/// Decides whether a source has to be asked.
+pub fn first(order: &Order, facts: &Facts, home: &Path) -> Result<First, Failure> {
+    if let Some(other) = order.platform.filter(|p| Some(p.machine()) != facts.platform.map(Platform::machine))
+    {
+        return if order.dry_run { Ok(First::Ask(other)) } else { Err(another_machine(other)) };
+    }
+    let platform = platform(order.platform, facts, home)?;
     // What `--from` names has to be looked at: it may hold another update.
     let asks = order.upgrade || order.from.is_some();
     let Some(present) = facts.present.as_ref().filter(|_| !asks) else {
@@ -167,12 +173,32 @@ fn options(wish: &Wish) -> String {
 
 /// Whether the plan can be carried out in the room there is.
 pub fn fits(plan: &Plan, room: &Room) -> Result<(), Failure> {
-    room.stores.iter().try_for_each(|store| fits_in(plan, room.loaded, store))
+    let need = Need { what: plan.version.to_string(), load: plan.size(), unpacked: plan.unpacked() };
+    has_room(&need, room).map_err(|failure| match plan.profile {
+        Profile::Minimal | Profile::Chosen => failure,
+        _ => failure.hint(format!("cudaup install {} --profile minimal", plan.version)),
+    })
 }
 
-fn fits_in(plan: &Plan, loaded: u64, store: &Store) -> Result<(), Failure> {
-    let load = if store.archives { plan.size().saturating_sub(loaded) } else { 0 };
-    let unpacked = if store.tree { plan.unpacked() } else { 0 };
+/// The room that something needs, in bytes.
+#[derive(Clone, Debug)]
+pub struct Need {
+    /// What it is, for a person.
+    pub what: String,
+    /// To load.
+    pub load: u64,
+    /// On disk, when it is unpacked.
+    pub unpacked: u64,
+}
+
+/// Whether there is room.
+pub fn has_room(need: &Need, room: &Room) -> Result<(), Failure> {
+    room.stores.iter().try_for_each(|store| fits_in(need, room.loaded, store))
+}
+
+fn fits_in(need: &Need, loaded: u64, store: &Store) -> Result<(), Failure> {
+    let load = if store.archives { need.load.saturating_sub(loaded) } else { 0 };
+    let unpacked = if store.tree { need.unpacked } else { 0 };
     let needed = load.saturating_add(unpacked);
     if needed <= store.free {
         return Ok(());
@@ -180,18 +206,13 @@ fn fits_in(plan: &Plan, loaded: u64, store: &Store) -> Result<(), Failure> {
     let message = format!(
         "not enough room in {} for {}: {} are needed ({} to load and {} on disk), {} are free",
         store.path.display(),
-        plan.version,
+        need.what,
         size(needed),
         size(load),
         size(unpacked),
         size(store.free)
     );
-    let failure =
-        Failure::new(Exit::Failed, message).hint("CUDAUP_HOME=/a/larger/disk/cudaup cudaup install ...");
-    Err(match plan.profile {
-        Profile::Minimal | Profile::Chosen => failure,
-        _ => failure.hint(format!("cudaup install {} --profile minimal", plan.version)),
-    })
+    Err(Failure::new(Exit::Failed, message).hint("CUDAUP_HOME=/a/larger/disk/cudaup cudaup install ..."))
 }
 
 /// What is said before anything is loaded.
@@ -230,12 +251,16 @@ pub fn announcement(plan: &Plan, room: &Room, facts: &Facts) -> Vec<String> {
     }
     lines.extend(plan.notes.iter().cloned());
     lines.extend(facts.driver.as_deref().and_then(|d| driver::line(d, plan.version)));
-    if let Some(owner) = facts.other_owner {
-        lines.push(format!(
-            "warning: you are root and this is the home of user {owner}: what is made now will be root's"
-        ));
-    }
+    lines.extend(owner_warning(facts));
     lines
+}
+
+/// What root is told before it writes into another user's home.
+pub fn owner_warning(facts: &Facts) -> Option<String> {
+    let owner = facts.other_owner?;
+    Some(format!(
+        "warning: you are root and this is the home of user {owner}: what is made now will be root's"
+    ))
 }
 
 #[cfg(test)]

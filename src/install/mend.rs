@@ -3,6 +3,7 @@
 //!
 //! All links are relative, so that the tree can be moved. What is there already stays, and a second run makes nothing.
 
+pub mod addon;
 mod dangling;
 mod libraries;
 mod modes;

@@ -1,5 +1,6 @@
 //! From downloaded parts to a toolkit that works: look at the machine, decide, carry out.
 
+pub mod addon;
 pub mod apply;
 pub mod cache;
 pub mod decide;
@@ -12,6 +13,7 @@ pub mod mirror;
 #[cfg(test)]
 mod real_wheels;
 pub mod remove;
+pub mod stage;
 #[cfg(test)]
 mod tests;
 

@@ -1,38 +1,67 @@
-//! Taking a toolkit away again: only what cudaup put there, and only below its own place.
+//! Taking a toolkit or an add-on away again: only what cudaup put there, and only below its own place.
 
 use crate::disk::lock::Lock;
-use crate::disk::tree;
+use crate::disk::{record, tree};
 use crate::failure::{Exit, Failure};
-use crate::toolkit::receipt::Receipt;
 use crate::ui::talk::Talk;
+use cudaup_core::addon::{self, Addon};
 use cudaup_core::disk::{Disk, Entry};
 use cudaup_core::home::Home;
 use cudaup_core::request::is_link_name;
 use cudaup_core::version::Version;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// How long another process that works on the same version is waited for.
 const PATIENCE: Duration = Duration::from_secs(600);
 
-/// Removes a managed toolkit: out of sight by one rename, then deleted. Returns the bytes freed.
+/// Removes a managed toolkit. Returns the bytes freed.
 pub fn toolkit(home: &Home, version: Version, disk: &dyn Disk, talk: &Talk) -> Result<u64, Failure> {
     let name = version.to_string();
-    let _lock = Lock::acquire(
-        &home.path().join("locks").join(&name),
-        &format!("toolkit {name}"),
-        PATIENCE,
-        &|line: &str| talk.say(line),
-    )?;
-    let root = home.toolkit(&name);
-    let names = disk.names(&home.toolkits()).unwrap_or_default();
-    if !names.iter().any(|(n, kind)| n == name.as_str() && *kind == Entry::Directory) {
-        return Err(
-            Failure::new(Exit::NoVersion, format!("CUDA {name} is not installed")).hint("cudaup list")
-        );
+    let absent =
+        || Failure::new(Exit::NoVersion, format!("CUDA {name} is not installed")).hint("cudaup list");
+    let grave = Grave { name: &name, what: &format!("toolkit {name}") };
+    tree_of_ours(home, &home.toolkits(), &name, &grave, disk, talk)?.ok_or_else(absent)
+}
+
+/// Removes an add-on of the home. Returns the bytes freed.
+pub fn addon(home: &Home, addon: &Addon, disk: &dyn Disk, talk: &Talk) -> Result<u64, Failure> {
+    let directory = addon::directory_name(&addon.version, addon.cuda);
+    let name = format!("{}-{directory}", addon.library.name);
+    let absent = || Failure::new(Exit::NoVersion, format!("{addon} is not installed")).hint("cudaup list");
+    let folder = home.addons().join(addon.library.name);
+    let grave = Grave { name: &name, what: &name };
+    tree_of_ours(home, &folder, &directory, &grave, disk, talk)?.ok_or_else(absent)
+}
+
+/// What a tree is called while it goes.
+struct Grave<'a> {
+    /// In names of files.
+    name: &'a str,
+    /// For a person.
+    what: &'a str,
+}
+
+/// Removes a directory that has a receipt: out of sight by one rename, then deleted. Returns the bytes freed; `None`
+/// where there is no such directory.
+fn tree_of_ours(
+    home: &Home,
+    folder: &Path,
+    directory: &str,
+    grave: &Grave<'_>,
+    disk: &dyn Disk,
+    talk: &Talk,
+) -> Result<Option<u64>, Failure> {
+    let name = grave.name;
+    let lock = home.path().join("locks").join(name);
+    let _lock = Lock::acquire(&lock, grave.what, PATIENCE, &|line: &str| talk.say(line))?;
+    let root = folder.join(directory);
+    let names = disk.names(folder).unwrap_or_default();
+    if !names.iter().any(|(n, kind)| n == directory && *kind == Entry::Directory) {
+        return Ok(None);
     }
-    if Receipt::read(&root)?.is_none() {
+    if record::read::<serde_json::Value>(&root)?.is_none() {
         return Err(Failure::failed(format!(
             "{} was not put there by cudaup and is left alone",
             root.display()
@@ -44,16 +73,16 @@ pub fn toolkit(home: &Home, version: Version, disk: &dyn Disk, talk: &Talk) -> R
     let grave = staging.join(format!("removed-{name}-{}", std::process::id()));
     let grave = match fs::rename(&root, &grave) {
         Ok(()) => grave,
-        // The toolkits lie on a disk of their own: out of sight there.
+        // The trees lie on a disk of their own: out of sight there.
         Err(e) if e.kind() == std::io::ErrorKind::CrossesDevices => {
-            let beside = home.toolkits().join(format!(".removed-{name}-{}", std::process::id()));
+            let beside = folder.join(format!(".removed-{name}-{}", std::process::id()));
             fs::rename(&root, &beside).map_err(|e| Failure::io("remove", &root, &e))?;
             beside
         }
         Err(e) => return Err(Failure::io("remove", &root, &e)),
     };
     tree::remove(&grave)?;
-    Ok(bytes)
+    Ok(Some(bytes))
 }
 
 /// Removes a link and nothing else. Returns what it pointed to; `None` where there is no such link.

@@ -1,5 +1,6 @@
 //! Where toolkits come from: each source is a function from a request to a plan.
 
+pub mod addon;
 pub mod catalogue;
 pub mod component;
 pub mod debian;

@@ -182,12 +182,8 @@ impl Placement {
     /// Where a member goes, relative to the toolkit's root; `None`: nowhere.
     pub fn place(&self, member: &str) -> Option<String> {
         let member = (0..self.strip).try_fold(member, |rest, _| Some(rest.split_once('/')?.1))?;
-        // An archive may name the directory itself, which goes where its members go.
-        let itself = |r: &Rule| r.from.strip_suffix('/') == Some(member);
-        let rest = |r: &Rule| if itself(r) { Some("") } else { member.strip_prefix(&r.from) };
-        let (rule, rest) = self.rules.iter().find_map(|r| Some((r, rest(r)?)))?;
-        let place = format!("{}{rest}", rule.to.as_ref()?);
-        Some(place.trim_end_matches('/').to_owned()).filter(|place| !place.is_empty())
+        let (rule, rest) = self.rules.iter().find_map(|r| Some((r, member.strip_prefix(&r.from)?)))?;
+        rule.to.as_ref().map(|to| format!("{to}{rest}"))
     }
 }
 
@@ -206,10 +202,6 @@ mod tests {
         assert_eq!(placement.place("a/bd"), Some("y/bd".into()));
         assert_eq!(placement.place("a/b/c/d"), None);
         assert_eq!(placement.place("b/a"), None);
-        assert_eq!(placement.place("a"), Some("y".into()), "the directory itself");
-        assert_eq!(placement.place("a/b"), Some("x".into()));
-        let root = Placement { strip: 0, rules: vec![rule("nvidia/", Some(""))] };
-        assert_eq!((root.place("nvidia"), root.place("nvidia/bin")), (None, Some("bin".into())));
         let placement = Placement { strip: 1, ..placement };
         assert_eq!(placement.place("top/a/b/d"), Some("x/d".into()));
         assert_eq!(placement.place("top"), None);

@@ -96,7 +96,6 @@ mod tests {
                 "targets/x86_64-linux/lib/libnvptxcompiler_static.a",
             ),
             ("cuda_nvcc", "x/nvvm/lib64/libnvvm.so.4", "nvvm/lib64/libnvvm.so.4"),
-            ("cuda_nvcc", "x/include", "targets/x86_64-linux/include"),
             ("cuda_nvcc", "x/LICENSE", "share/licenses/cuda_nvcc/LICENSE"),
             (
                 "cuda_cudart",

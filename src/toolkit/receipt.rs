@@ -2,21 +2,10 @@
 //!
 //! It marks what uninstall, add and lock may touch; choosing a toolkit never opens it.
 
-use std::fs::{self, Permissions};
-use std::io;
-use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
-
-use serde::{Deserialize, Serialize};
-
-use crate::disk::atomic;
+use crate::disk::record;
 use crate::failure::Failure;
-
-/// The receipt's name in the toolkit's root.
-pub const NAME: &str = "receipt.json";
-
-/// A receipt is some hundred kilobytes even for a full toolkit; more is no receipt.
-const MOST_BYTES: u64 = 64 * 1024 * 1024;
+use serde::{Deserialize, Serialize};
+use std::path::Path;
 
 /// What was installed. A field that an older cudaup did not write has its empty value; one that a newer one wrote is
 /// passed over.
@@ -92,40 +81,21 @@ impl Default for Proof {
 impl Receipt {
     /// The receipt of a toolkit; `None` where it has none, and so is not cudaup's to change.
     pub fn read(toolkit: &Path) -> Result<Option<Self>, Failure> {
-        let path = toolkit.join(NAME);
-        let found = match fs::symlink_metadata(&path) {
-            Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
-                return Ok(None);
-            }
-            other => other.map_err(|error| Failure::io("read", &path, &error))?,
-        };
-        // A FIFO would wait for ever, a link could lead out of the toolkit.
-        if !found.is_file() || found.len() > MOST_BYTES {
-            return Err(Failure::failed(format!(
-                "{} is not a receipt: not a plain file of fitting size",
-                path.display()
-            )));
-        }
-        let text = fs::read(&path).map_err(|error| Failure::io("read", &path, &error))?;
-        let receipt = serde_json::from_slice(&text)
-            .map_err(|error| Failure::failed(format!("{} is not a receipt: {error}", path.display())))?;
-        Ok(Some(receipt))
+        record::read(toolkit)
     }
 
-    /// Writes the receipt into a toolkit by a rename: it is whole or not there. Everybody can read it, whatever the umask.
+    /// Writes the receipt into a toolkit.
     pub fn write(&self, toolkit: &Path) -> Result<(), Failure> {
-        let path = toolkit.join(NAME);
-        let failed = |error: &io::Error| Failure::io("write", &path, error);
-        let mut text = serde_json::to_vec_pretty(self).map_err(|error| failed(&error.into()))?;
-        text.push(b'\n');
-        atomic::write(&path, &text)?;
-        fs::set_permissions(&path, Permissions::from_mode(0o644)).map_err(|error| failed(&error))
+        record::write(toolkit, self)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::disk::record::RECEIPT as NAME;
+    use std::fs;
+    use std::os::unix::fs::PermissionsExt;
 
     fn receipt() -> Receipt {
         Receipt {

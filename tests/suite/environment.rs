@@ -46,7 +46,8 @@ fn hook_env_exec_and_shim_make_the_same_environment() {
     let at = Sandbox::named("cudaup it's $(touch x) \u{e4}-");
     let root = at.managed("12.4.1");
     at.toolkit("usr/local/cuda-11.8", "11.8.0");
-    at.write("p/.cuda-version", "12.4\nhost_compiler = g++-12\n");
+    let cudnn = at.addon("cudnn/9.8.0.87-cuda12");
+    at.write("p/.cuda-version", "12.4\nhost_compiler = g++-12\ncudnn = 9.8\n");
     assert_eq!(at.cudaup("p", &["rehash"]).code, Some(0));
     let old = at.path("usr/local/cuda-11.8");
     // The shims are at the end of PATH, where an active hook has them.
@@ -66,11 +67,15 @@ fn hook_env_exec_and_shim_make_the_same_environment() {
         assert_eq!(other.len(), first.1.len(), "{name}");
     }
     let value = |name: &str| first.1[name].as_str();
-    let (root, shims) = (root.display(), shims.display());
+    let (root, shims, cudnn) = (root.display(), shims.display(), cudnn.display());
     assert_eq!(value("PATH"), format!("{root}/bin:/usr/bin:/bin:{shims}"));
-    assert_eq!(value("LD_LIBRARY_PATH"), format!("{root}/lib64:{root}/extras/CUPTI/lib64:/mine:"));
-    assert_eq!(value("LIBRARY_PATH"), format!("{root}/lib64:{root}/lib64/stubs"));
-    assert_eq!(value("CPATH"), format!("{root}/include"));
+    assert_eq!(
+        value("LD_LIBRARY_PATH"),
+        format!("{root}/lib64:{root}/extras/CUPTI/lib64:{cudnn}/lib:/mine:")
+    );
+    assert_eq!(value("LIBRARY_PATH"), format!("{root}/lib64:{cudnn}/lib:{root}/lib64/stubs"));
+    assert_eq!(value("CPATH"), format!("{root}/include:{cudnn}/include"));
+    assert_eq!((value("CUDNN_HOME"), value("CUDNN_ROOT")), (cudnn.to_string().as_str(), value("CUDNN_PATH")));
     assert_eq!((value("CUDAHOSTCXX"), value("NVCC_PREPEND_FLAGS")), ("g++-12", "-ccbin g++-12"));
     for name in ["CUDA_HOME", "CUDA_PATH", "CUDA_ROOT", "CUDAToolkit_ROOT", "CUDA_TOOLKIT_ROOT_DIR"] {
         assert_eq!(value(name), root.to_string());

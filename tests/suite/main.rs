@@ -2,6 +2,8 @@
 #![cfg(test)]
 #![expect(clippy::disallowed_methods, reason = "tests start programs and read what tests/run hands over")]
 
+mod adding;
+mod addons;
 mod choosing;
 mod environment;
 #[path = "../../src/source/pypi/fake.rs"]

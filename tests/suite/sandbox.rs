@@ -103,6 +103,16 @@ impl Sandbox {
         root
     }
 
+    /// An add-on that looks installed: `cudnn/9.8.0.87-cuda12`. Its header says the version as a text.
+    pub fn addon(&self, place: &str) -> PathBuf {
+        let (library, version) = place.split_once('/').unwrap();
+        let root = format!("home/.cudaup/addons/{place}");
+        let header = format!("#define WHICH \"{library} {version}\"\nint {library}(void);\n");
+        self.write(&format!("{root}/include/{library}.h"), header);
+        fs::create_dir_all(self.path(&root).join("lib")).unwrap();
+        self.path(&root)
+    }
+
     /// A program of this machine, with its clean environment, in a directory below it.
     pub fn command(&self, program: impl AsRef<OsStr>, directory: &str) -> Command {
         let cwd = self.path(directory);

@@ -33,6 +33,11 @@ impl MapDisk {
         self
     }
 
+    /// An add-on at a directory.
+    pub fn addon(self, root: &str) -> Self {
+        self.with(&format!("{root}/include/x.h"), "").with(&format!("{root}/lib/libx.so"), "")
+    }
+
     /// A toolkit of NVIDIA's layout.
     pub fn toolkit(self, root: &str, version: &str) -> Self {
         self.with(&format!("{root}/bin/nvcc"), "#!/bin/sh\n")

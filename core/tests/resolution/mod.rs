@@ -125,7 +125,7 @@ fn a_pin_that_cannot_be_met_never_falls_through() {
         ("/evil", "/evil/.cuda-version:1: `$(touch x)` is no CUDA version"),
         ("/name", "there is no toolkit named unknown (/name/.cuda-version:1 asks for it)"),
         ("/gone", "the directory of the linked toolkit gone was removed: /data/gone"),
-        ("/addon", "cudnn 9.8 is not installed (/addon/.cuda-version:1 asks for it)"),
+        ("/addon", "cudnn 9.8 for CUDA 12 is not installed (/addon/.cuda-version:2 asks for it)"),
         ("/dir", "could not read /dir/.cuda-version: it is a directory, not a file"),
         ("/fifo", "could not read /fifo/.cuda-version: it is a FIFO, not a file"),
         ("/closed", "could not read /closed/.cuda-version: permission denied"),
@@ -142,6 +142,91 @@ fn a_pin_that_cannot_be_met_never_falls_through() {
     );
     let newer = at(&disk, "/", &[("CUDAUP_VERSION", "13.4")], None).unwrap_err();
     assert_eq!(newer.tries(), ["cudaup install 13.4"]);
+}
+
+#[test]
+fn an_add_on_is_paired_with_the_toolkits_major() {
+    let addons = "/home/u/.cudaup/addons";
+    let disk = disk()
+        .addon(&format!("{addons}/cudnn/9.8.0.87-cuda12"))
+        .addon(&format!("{addons}/cudnn/9.10.2.21-cuda12"))
+        .addon(&format!("{addons}/cudnn/9.11.0.98-cuda13"))
+        .addon(&format!("{addons}/cudnn/8.9.7.29-cuda11"))
+        .addon(&format!("{addons}/cudnn/9.12-cuda12.lock"))
+        .with(&format!("{addons}/cudnn/9.99.0.1-cuda12"), "a file")
+        .addon("/shared/cudaup/addons/cudnn/9.12.0.46-cuda12")
+        .addon("/shared/cudaup/addons/nccl/2.21.5-cuda12")
+        .with("/home/u/.cudaup/default", "nccl = 2.21\nroots = /shared/cudaup\n")
+        .with("/nine/.cuda-version", "12.4\ncudnn = 9\n")
+        .with("/exact/.cuda-version", "12.4.1\ncudnn = 9.8.0.87\n")
+        .with("/shared-one/.cuda-version", "12.4\ncudnn = 9.12\n")
+        .with("/old/.cuda-version", "11.8\ncudnn = 8.9\nnccl = off\n")
+        .with("/none/.cuda-version", "11.8\nnccl = off\n\ncudnn = 9.8\n")
+        .with("/default/.cuda-version", "11.8\n");
+    let found = |cwd: &str| {
+        let choice = at(&disk, cwd, &[], None).unwrap().unwrap();
+        choice.addons.iter().map(|a| format!("{} {}", a.library.name, a.root.display())).collect::<Vec<_>>()
+    };
+    let nccl = "nccl /shared/cudaup/addons/nccl/2.21.5-cuda12";
+    assert_eq!(found("/nine"), [&format!("cudnn {addons}/cudnn/9.10.2.21-cuda12"), nccl]);
+    assert_eq!(found("/exact"), [&format!("cudnn {addons}/cudnn/9.8.0.87-cuda12"), nccl]);
+    assert_eq!(found("/shared-one"), ["cudnn /shared/cudaup/addons/cudnn/9.12.0.46-cuda12", nccl]);
+    assert_eq!(found("/old"), [format!("cudnn {addons}/cudnn/8.9.7.29-cuda11")]);
+    let refusal = at(&disk, "/none", &[], None).unwrap_err();
+    assert_eq!(
+        refusal.to_string(),
+        "cudnn 9.8 for CUDA 11 is not installed (/none/.cuda-version:4 asks for it); installed: 9.11.0.98 for CUDA 13, \
+         9.10.2.21 for CUDA 12, 9.8.0.87 for CUDA 12, 8.9.7.29 for CUDA 11, 9.12.0.46 for CUDA 12"
+    );
+    assert_eq!(refusal.tries(), ["cudaup add cudnn@9.8"]);
+    let by_default = at(&disk, "/default", &[], None).unwrap_err();
+    assert!(
+        by_default.to_string().starts_with(
+            "nccl 2.21 for CUDA 11 is not installed (/home/u/.cudaup/default:1 asks for it); installed: 2.21.5 for CUDA 12"
+        ),
+        "{by_default}"
+    );
+    let elsewhere = at(&disk, "/nine", &[], Some("11.8")).unwrap_err();
+    assert_eq!(elsewhere.tries(), ["cudaup add nccl@2.21 --cuda 11"]);
+}
+
+#[test]
+fn children_of_a_pinned_place_keep_the_keys_of_its_pin() {
+    let addon = "/home/u/.cudaup/addons/cudnn/9.8.0.87-cuda12";
+    let disk = disk()
+        .addon(addon)
+        .with("/p/.cuda-version", "12.4\ncudnn = 9\nhost_compiler = g++-12\n")
+        .with("/l/.cuda-version", "mine\ncudnn = 9\n")
+        .with("/odd/.cuda-version", "$(touch x)\n");
+    let keys = |cwd: &str, version: &str| {
+        let choice = at(&disk, cwd, &[("CUDAUP_VERSION", version)], None).unwrap().unwrap();
+        (choice.addons.len(), choice.settings.host_compiler.is_some())
+    };
+    assert_eq!(keys("/p", "12.4.1"), (1, true), "what exec and shims hand on");
+    assert_eq!(keys("/l", "mine"), (1, false));
+    assert_eq!(keys("/p", "12.4.0"), (1, true), "another update of what the pin means");
+    assert_eq!(keys("/p", "12.6.3"), (0, false), "another request");
+    assert_eq!(keys("/p", "12"), (0, false), "not exact: somebody's own wish");
+    assert_eq!(keys("/odd", "12.4.1"), (0, false), "a version that is given does not depend on the file");
+}
+
+#[test]
+fn the_one_that_was_asked_for_goes_before_a_copy_inside_the_toolkit() {
+    let addon = "/home/u/.cudaup/addons/cudnn/8.9.7.29-cuda11";
+    let list = |disk: &MapDisk, name: &str| {
+        let home = Home::new(HOME);
+        let vars: Vars = [("CPATH", "/mine"), ("LD_LIBRARY_PATH", "")].into_iter().collect();
+        let world = World { vars: &vars, cwd: Some(Path::new("/p")), home: &home, disk };
+        activate(&world, None, Scope::Asked).vars.get(name).unwrap().to_str().unwrap().to_owned()
+    };
+    let clean = disk().addon(addon).with("/p/.cuda-version", "11.8\ncudnn = 8.9\n");
+    let toolkit = "/usr/local/cuda-11.8";
+    assert_eq!(list(&clean, "CPATH"), format!("{toolkit}/include:{addon}/include:/mine"));
+    let lists = format!("{toolkit}/lib64:{toolkit}/extras/CUPTI/lib64:{addon}/lib");
+    assert_eq!(list(&clean, "LD_LIBRARY_PATH"), lists);
+    assert_eq!(list(&clean, "LIBRARY_PATH"), format!("{toolkit}/lib64:{addon}/lib:{toolkit}/lib64/stubs"));
+    let copied = clean.with("/usr/local/cuda-11.8/include/cudnn.h", "");
+    assert_eq!(list(&copied, "CPATH"), format!("{addon}/include:{toolkit}/include:/mine"));
 }
 
 #[test]

@@ -138,7 +138,10 @@ fn results_read_like_this() {
         took: Duration::from_millis(14_200),
         default: false,
     };
-    let say = |done: &Installed| Results(vec![Answer::Installed(Box::new(done.clone()))]).human(&style);
+    let say = |done: &Installed| {
+        let toolkits = vec![Answer::Installed(Box::new(done.clone()))];
+        Results { toolkits, addons: Vec::new() }.human(&style)
+    };
     assert_eq!(
         say(&done),
         "installed in 14 s: ~/.cudaup/toolkits/13.0.3   proved with g++ 12.2.0   licence: docs.nvidia.com/cuda/eula\n\

@@ -54,7 +54,7 @@ pub fn plan(query: &Query<'_>, path: &Path, size: u64) -> Result<Plan, Failure> 
     }
     let strip = seen.top.matches('/').count();
     let rule = |from: &str, to: Option<&str>| Rule { from: from.to_owned(), to: to.map(str::to_owned) };
-    let rules = vec![rule(crate::toolkit::receipt::NAME, None), rule("", Some(""))];
+    let rules = vec![rule(crate::disk::record::RECEIPT, None), rule("", Some(""))];
     Ok(whole(query, version, path, (size, None), Placement { strip, rules }))
 }
 

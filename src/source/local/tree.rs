@@ -44,7 +44,7 @@ pub fn plan(query: &Query<'_>, root: &Path, disk: &dyn Disk) -> Result<Plan, Fai
     leaving(root, root, &mut links).map_err(|e| Failure::io("read", root, &e))?;
     let mut rules: Vec<Rule> = links.iter().map(|link| Rule { from: link.clone(), to: None }).collect();
     // It is written anew for the copy.
-    rules.push(Rule { from: crate::toolkit::receipt::NAME.to_owned(), to: None });
+    rules.push(Rule { from: crate::disk::record::RECEIPT.to_owned(), to: None });
     rules.push(Rule { from: String::new(), to: Some(String::new()) });
     let bytes = tree::size(root)?;
     let mut plan = whole(query, version, root, (bytes, Some(bytes)), Placement { strip: 0, rules });

@@ -6,6 +6,8 @@ pub mod manifest;
 mod page;
 mod server;
 
+pub use server::unreached;
+
 #[cfg(test)]
 pub mod fake;
 #[cfg(test)]

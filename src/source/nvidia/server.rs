@@ -141,14 +141,8 @@ impl<'a> Server<'a> {
         }
     }
 
-    /// Who has set no server can be told of another one.
     fn unreached(&self, error: Error) -> Miss {
-        let miss = Miss::unreached(error);
-        let failure = match self.dist.origin.as_str() {
-            "default" => miss.failure.hint(format!("CUDAUP_DIST_SERVER={NVIDIA_CN} cudaup ...")),
-            origin => miss.failure.hint(format!("the server {} is set by {origin}", self.shown())),
-        };
-        Miss { failure, ..miss }
+        unreached(self.dist, error)
     }
 
     fn unreadable(&self, version: Version, text: &str, why: NoManifest) -> NotFound {
@@ -164,6 +158,16 @@ impl<'a> Server<'a> {
             )),
         }
     }
+}
+
+/// The no of a server that does not answer as it should. Who has set none can be told of another one.
+pub fn unreached(dist: &Place, error: Error) -> Miss {
+    let miss = Miss::unreached(error);
+    let failure = match dist.origin.as_str() {
+        "default" => miss.failure.hint(format!("CUDAUP_DIST_SERVER={NVIDIA_CN} cudaup ...")),
+        origin => miss.failure.hint(format!("the server {} is set by {origin}", dist.shown())),
+    };
+    Miss { failure, ..miss }
 }
 
 /// The name of a directory for a server: what stays of its address as plain letters.

@@ -332,7 +332,7 @@ fn the_first_source_that_serves_is_taken_and_the_others_are_said() {
     let both = auto(&at, "12.5", &MINIMAL).unwrap_err();
     assert_eq!(
         both.message,
-        "no source has 12.5 here: nvidia (does not have it), pypi (has no nvcc for 12.x), runfile (does not have it)"
+        "no source has 12.5 here: nvidia (does not have it), pypi (has no nvcc for 12.x), debian (has 11.2, 11.8 and 12.4 only), runfile (does not have it)"
     );
     at.reach.dist.url = "http://127.0.0.1:1".into();
     let plan = auto(&at, "13.0", &MINIMAL).unwrap();

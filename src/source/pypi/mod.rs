@@ -16,6 +16,9 @@ pub mod fake;
 mod tests;
 
 pub use ask::Index;
+pub use choose::wheel;
+pub use metadata::Pin;
+pub use spelling::{Build, WheelName};
 
 use crate::failure::{Exit, Failure};
 use crate::source::component;
@@ -25,7 +28,6 @@ use crate::source::profile::{Selection, Wish, select};
 use crate::source::query::{Miss, Offer, Query};
 use choose::FIRST_WHOLE;
 use cudaup_core::version::Version;
-use metadata::Pin;
 
 /// The source's name.
 pub const NAME: &str = "pypi";
@@ -81,7 +83,7 @@ fn planned(
         notes.push(format!("{} is not a finished release", offer.build));
     }
     for (pin, list) in wanted.iter().zip(&lists) {
-        let Some((file, name)) = choose::wheel(list.as_deref().unwrap_or_default(), pin, platform) else {
+        let Some((file, name)) = wheel(list.as_deref().unwrap_or_default(), pin, platform) else {
             continue;
         };
         if file.yanked {
@@ -125,7 +127,7 @@ fn component_name(pin: &Pin) -> &str {
 fn part(
     pin: &Pin,
     file: &Listed,
-    name: &spelling::WheelName,
+    name: &WheelName,
     version: Version,
     platform: Platform,
 ) -> Result<Part, Failure> {

@@ -60,6 +60,12 @@ impl Build {
         self.stage != Stage::Finished
     }
 
+    /// The numbers of the release alone, as text: `9.0.0.312` of `9.0.0.312.post1`.
+    pub fn numbers(&self) -> String {
+        let numbers: Vec<String> = self.release.iter().map(ToString::to_string).collect();
+        numbers.join(".")
+    }
+
     /// The toolkit that a build of the project `cuda-toolkit` describes: `13.0.3.0` is 13.0.3.
     pub fn toolkit(&self) -> Option<Version> {
         let number = |i: usize| self.release.get(i).and_then(|n| u32::try_from(*n).ok());

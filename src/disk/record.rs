@@ -1,0 +1,48 @@
+//! Records that cudaup keeps of what it made, each a JSON file in the tree that it is about.
+
+use super::atomic;
+use crate::failure::Failure;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use std::fs::{self, Permissions};
+use std::io;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+/// The name of the record of what was installed, in the root of its tree.
+pub const RECEIPT: &str = "receipt.json";
+
+/// A receipt is some hundred kilobytes even for a full toolkit; more is no receipt.
+const MOST_BYTES: u64 = 64 * 1024 * 1024;
+
+/// The receipt of a tree; `None` where it has none, and so is not cudaup's to change.
+pub fn read<T: DeserializeOwned>(tree: &Path) -> Result<Option<T>, Failure> {
+    let path = tree.join(RECEIPT);
+    let found = match fs::symlink_metadata(&path) {
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+            return Ok(None);
+        }
+        other => other.map_err(|error| Failure::io("read", &path, &error))?,
+    };
+    // A FIFO would wait for ever, a link could lead out of the tree.
+    if !found.is_file() || found.len() > MOST_BYTES {
+        return Err(Failure::failed(format!(
+            "{} is not a receipt: not a plain file of fitting size",
+            path.display()
+        )));
+    }
+    let text = fs::read(&path).map_err(|error| Failure::io("read", &path, &error))?;
+    let receipt = serde_json::from_slice(&text)
+        .map_err(|error| Failure::failed(format!("{} is not a receipt: {error}", path.display())))?;
+    Ok(Some(receipt))
+}
+
+/// Writes a receipt into a tree by a rename: it is whole or not there. Everybody can read it, whatever the umask.
+pub fn write<T: Serialize>(tree: &Path, receipt: &T) -> Result<(), Failure> {
+    let path = tree.join(RECEIPT);
+    let failed = |error: &io::Error| Failure::io("write", &path, error);
+    let mut text = serde_json::to_vec_pretty(receipt).map_err(|error| failed(&error.into()))?;
+    text.push(b'\n');
+    atomic::write(&path, &text)?;
+    fs::set_permissions(&path, Permissions::from_mode(0o644)).map_err(|error| failed(&error))
+}

@@ -1,0 +1,68 @@
+//! What every install has in common: a place of its own, under a lock, in which parts are loaded and unpacked, finished,
+//! and put into place by one rename. Before that nothing is visible.
+
+use crate::disk::atomic;
+use crate::disk::staging::Staging;
+use crate::failure::Failure;
+use crate::install::apply::Site;
+use crate::install::engine::{self, Job, Unpacked};
+use crate::install::look::{MACHINE_FILE, downloads};
+use crate::source::plan::{Part, Platform};
+use crate::source::reach::Reach;
+use cudaup_core::home::Home;
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+
+/// How long another install of the same thing is waited for.
+pub const WAIT: Duration = Duration::from_secs(900);
+
+/// What is put together.
+#[derive(Clone, Copy, Debug)]
+pub struct Build<'a> {
+    /// Its name in the staging directory.
+    pub name: &'a str,
+    /// Where it goes: a directory whose parent is made.
+    pub target: &'a Path,
+    /// What it is put together from.
+    pub parts: &'a [Part],
+    /// The machine that it is for.
+    pub platform: Platform,
+}
+
+/// Puts it together; `finish` gets the unpacked tree, makes it whole and writes its receipt. `None`: another process has
+/// put it into place meanwhile.
+pub fn run<R>(
+    site: &Site<'_>,
+    build: &Build<'_>,
+    reach: &Reach,
+    finish: impl FnOnce(&Path, &[Unpacked]) -> Result<R, Failure>,
+) -> Result<Option<R>, Failure> {
+    let above = build.target.parent().unwrap_or(build.target);
+    let downloads = downloads(site.home);
+    for directory in [above, &site.home.staging(), &downloads] {
+        fs::create_dir_all(directory).map_err(|e| Failure::io("create", directory, &e))?;
+    }
+    record_machine(site.home, build.platform)?;
+    let staging = Staging::open(&site.home.staging(), build.name, WAIT, &|line| site.talk.say(line))?;
+    if fs::symlink_metadata(build.target).is_ok() {
+        return Ok(None);
+    }
+    let job = Job { parts: build.parts, downloads: &downloads, tree: staging.tree() };
+    let unpacked = engine::run(&job, &reach.client, site.talk)?;
+    let made = finish(staging.tree(), &unpacked)?;
+    staging.commit(build.target)?;
+    if !reach.keep {
+        engine::forget(build.parts, &downloads);
+    }
+    Ok(Some(made))
+}
+
+/// A home is for one machine: shared between two, it would offer each the other's programs.
+fn record_machine(home: &Home, platform: Platform) -> Result<(), Failure> {
+    let file = home.path().join(MACHINE_FILE);
+    if file.exists() {
+        return Ok(());
+    }
+    atomic::write(&file, format!("{}\n", platform.machine()).as_bytes())
+}
