@@ -50,7 +50,7 @@ one_by_one() {
 
 load() {
     mkdir -p "$place/files"
-    (cd "$place/files" && sed "s|^|$address/|" "$work/files" | xargs curl -sSf --parallel --remote-name-all)
+    (cd "$place/files" && sed "s|^|$address/|" "$work/files" | xargs curl -sSf --no-progress-meter --parallel --remote-name-all)
 }
 
 unpack() {

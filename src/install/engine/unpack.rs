@@ -189,3 +189,24 @@ fn pieces(members: &[Member], which: Vec<(usize, Spot)>) -> Vec<(Vec<(usize, Spo
     }
     pieces
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_differs_is_said_once_for_each_two_parts() {
+        let lost = |path: &str, part, to| Lost { path: path.into(), part, to };
+        let lost = [lost("a/x", 1, 0), lost("a/y", 1, 0), lost("b", 2, 1)];
+        let names = ["libnvvm", "cuda_nvcc", "cuda_crt"];
+        let lines = preferred(&lost, &|part| names[part]);
+        assert_eq!(
+            lines,
+            [
+                "2 files are in libnvvm and in cuda_nvcc, and differ: those of libnvvm are taken, such as a/x",
+                "b is in cuda_nvcc and in cuda_crt, and differs: that of cuda_nvcc is taken",
+            ]
+        );
+        assert!(preferred(&[], &|part| names[part]).is_empty());
+    }
+}
