@@ -1,6 +1,7 @@
 //! How far a download is: bars on a terminal, a line for each file elsewhere, nothing where it is to be quiet.
 
 use super::talk::Talk;
+use crate::ui::view::size;
 use indicatif::{MultiProgress, ProgressBar, ProgressState, ProgressStyle};
 use std::fmt::Write;
 use std::sync::Arc;
@@ -103,8 +104,8 @@ impl FileProgress {
     pub fn loaded(self) {
         let count = self.progress.loaded.fetch_add(1, Ordering::Relaxed) + 1;
         if self.bar.is_none() {
-            let size = megabytes(self.at.load(Ordering::Relaxed));
-            self.progress.say(&format!("loaded {} {size} ({count} of {})", self.name, self.progress.files));
+            let bytes = size(self.at.load(Ordering::Relaxed));
+            self.progress.say(&format!("loaded {} {bytes} ({count} of {})", self.name, self.progress.files));
         }
     }
 }
@@ -115,12 +116,6 @@ impl Drop for FileProgress {
             bar.finish_and_clear();
         }
     }
-}
-
-/// A size as cudaup writes it everywhere: MB of 1,000,000 bytes with one digit behind the point.
-pub fn megabytes(bytes: u64) -> String {
-    let tenths = bytes.saturating_add(50_000) / 100_000;
-    format!("{}.{} MB", tenths / 10, tenths % 10)
 }
 
 fn bar(length: u64, name: &str, whole: bool) -> ProgressBar {
@@ -143,21 +138,5 @@ fn bar(length: u64, name: &str, whole: bool) -> ProgressBar {
 
 fn put(out: &mut dyn Write, bytes: u64) {
     // A bar that cannot be written is no failure of the download.
-    let _ = out.write_str(&megabytes(bytes));
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn megabytes_are_a_million_bytes_and_rounded() {
-        assert_eq!(megabytes(0), "0.0 MB");
-        assert_eq!(megabytes(134_086), "0.1 MB");
-        assert_eq!(megabytes(61_601_415), "61.6 MB");
-        assert_eq!(megabytes(49_999), "0.0 MB");
-        assert_eq!(megabytes(950_000), "1.0 MB");
-        assert_eq!(megabytes(1_880_000_000), "1880.0 MB");
-        assert!(megabytes(u64::MAX).ends_with(" MB"));
-    }
+    let _ = out.write_str(&size(bytes));
 }
