@@ -22,7 +22,7 @@ const FIRST_INSTALLABLE: Version = Version::exact(10, 0, 0);
 /// Whether some release that a request means can be installed.
 pub fn is_installable(wanted: Version) -> bool {
     RELEASES.iter().any(|r| r.version >= FIRST_INSTALLABLE && wanted.accepts(r.version))
-        || wanted > RELEASES_END
+        || wanted > RELEASES_END && wanted.major <= RELEASES_END.major + 1
 }
 
 /// What is newer than the table is left to the source to know.
@@ -160,7 +160,7 @@ mod tests {
         for text in ["10.2", "11", "11.8", "12", "12.4", "12.4.1", "13", "13.0.0", "13.5", "13.6", "14.0"] {
             assert!(installable(text), "{text}");
         }
-        for text in ["9", "9.2", "12.7", "12.4.9", "13.0.9"] {
+        for text in ["9", "9.2", "12.7", "12.4.9", "13.0.9", "99"] {
             assert!(!installable(text), "{text}");
         }
         assert_eq!(RELEASES.last().map(|r| r.version), Some(RELEASES_END));

@@ -4,16 +4,16 @@ mod remote;
 
 use crate::addon;
 use crate::command::{Context, Outcome};
-use crate::failure::Failure;
+use crate::failure::{Exit, Failure};
 use crate::toolkit::receipt::Receipt;
 use crate::ui::view::{Style, View, size, table};
 use clap::Args as Arguments;
 use cudaup_core::addon::{Addon, all};
 use cudaup_core::identity::{Identity, Tree};
-use cudaup_core::inventory::{self, Found, Kind};
+use cudaup_core::inventory::{self, Found, Kind, Toolkit};
 use cudaup_core::refusal::Rule;
 use cudaup_core::request::Request;
-use cudaup_core::resolve::{default_settings, resolve};
+use cudaup_core::resolve::{World, default_settings, resolve};
 use cudaup_core::version::Version;
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -40,12 +40,16 @@ struct Row {
     bytes: Option<u64>,
     problem: Option<String>,
     chosen: Option<String>,
+    default: bool,
 }
 
 struct List {
     rows: Vec<Row>,
     addons: Vec<AddonRow>,
 }
+
+/// What stands at the toolkit of the user's default.
+const YOURS: &str = "your default";
 
 struct AddonRow {
     addon: Addon,
@@ -85,7 +89,7 @@ impl Args {
             Ok(Some(choice)) => {
                 let why = match &choice.rule {
                     Rule::Pin(..) => "pinned here",
-                    Rule::Default(file, _) if *file == context.home.default_file() => "your default",
+                    Rule::Default(file, _) if *file == context.home.default_file() => YOURS,
                     Rule::Default(..) => "the machine's default",
                     Rule::Variable => "by CUDAUP_VERSION",
                     Rule::Argument | Rule::Machine => "in use here",
@@ -97,6 +101,11 @@ impl Args {
             }
             Ok(None) => {}
             Err(refusal) => context.talk.say(&format!("warning: {refusal}")),
+        }
+        if let Some(default) = default_elsewhere(context)
+            && let Some(row) = rows.iter_mut().find(|r| r.root == default.root && r.kind == default.kind)
+        {
+            row.default = true;
         }
         let entered = chosen.as_ref().ok().and_then(Option::as_ref).map_or(&[][..], |c| c.addons.as_slice());
         let roots = default_settings(&world).roots;
@@ -118,9 +127,22 @@ impl Args {
                 Request::Version(wanted) => wanted.major == row.addon.cuda,
                 _ => false,
             });
+            if rows.is_empty() && addons.is_empty() {
+                let failure = Failure::new(Exit::NoVersion, format!("no {only} is here"));
+                return Err(failure.hint("cudaup list").hint(format!("cudaup list --remote {only}")));
+            }
         }
         Ok(Outcome::View(Box::new(List { rows, addons })))
     }
+}
+
+/// The toolkit of the user's default, whatever is chosen here.
+fn default_elsewhere(context: &Context) -> Option<Toolkit> {
+    let mut vars = context.vars.clone();
+    vars.put("CUDAUP_VERSION", None);
+    let choice = resolve(&World { vars: &vars, cwd: None, ..context.world() }, None).ok()??;
+    let own = matches!(&choice.rule, Rule::Default(file, _) if *file == context.home.default_file());
+    own.then_some(choice.toolkit)
 }
 
 fn row(kind: Kind, root: PathBuf) -> Row {
@@ -133,6 +155,7 @@ fn row(kind: Kind, root: PathBuf) -> Row {
         bytes: None,
         problem: None,
         chosen: None,
+        default: false,
     }
 }
 
@@ -181,6 +204,7 @@ impl View for List {
                     "bytes": r.bytes,
                     "problem": r.problem,
                     "chosen": r.chosen,
+                    "default": r.default,
                 })
             })
             .collect();
@@ -223,6 +247,7 @@ impl View for List {
                     r.source.clone(),
                     r.bytes.map(size),
                     r.chosen.clone(),
+                    (r.default && r.chosen.as_deref() != Some(YOURS)).then(|| YOURS.to_owned()),
                     r.problem.clone(),
                     Some(also),
                 ];
