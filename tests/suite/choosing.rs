@@ -226,3 +226,30 @@ fn errors_of_usage_are_json_too() {
         assert_eq!((said.code, json["error"]["code"].as_i64()), (Some(2), Some(2)), "{arguments:?}");
     }
 }
+
+#[test]
+fn list_names_the_default_beside_what_is_pinned() {
+    let at = Sandbox::new();
+    at.managed("11.8.0");
+    at.managed("12.4.1");
+    at.write("home/.cudaup/default", "12.4\n");
+    at.write("p/.cuda-version", "11.8\n");
+    let listed = at.cudaup("p", &["list"]).out;
+    let line = |version: &str| listed.lines().find(|l| l.contains(version)).unwrap_or_default().to_owned();
+    assert!(line("11.8.0").starts_with("* ") && line("11.8.0").ends_with("pinned here"), "{listed}");
+    assert!(line("12.4.1").starts_with("  ") && line("12.4.1").ends_with("your default"), "{listed}");
+    assert_eq!(at.cudaup("none", &["list"]).out.matches("your default").count(), 1);
+    let nothing = at.cudaup("p", &["list", "13"]);
+    assert_eq!((nothing.code, nothing.out.as_str()), (Some(3), ""));
+    assert!(nothing.err.starts_with("error: no 13 is here\n"), "{}", nothing.err);
+}
+
+#[test]
+fn quiet_leaves_out_what_was_done_and_not_what_was_asked() {
+    let at = Sandbox::new();
+    at.managed("12.4.1");
+    let used = at.cudaup("p", &["use", "-q", "12.4"]);
+    assert_eq!((used.code, used.out.as_str(), used.err.as_str()), (Some(0), "", ""));
+    assert!(at.cudaup("p", &["-q", "list"]).out.contains("12.4.1"));
+    assert!(at.cudaup("p", &["-q", "use", "12.4", "--json"]).out.contains("\"request\": \"12.4\""));
+}

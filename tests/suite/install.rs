@@ -123,6 +123,25 @@ fn stalled(place: &Place) -> Child {
     child
 }
 
+/// A toolkit that is asked for with more takes the place of what is there, and has both then.
+#[test]
+fn more_of_an_installed_toolkit_comes_to_what_is_there() {
+    let place = Place::new(FakeIndex::usual());
+    run(&mut place.install());
+    fs::write(place.toolkit().join("mark"), "the old one").unwrap();
+    let args = ["install", "13.0", "--components", "cublas", "--no-verify"];
+    let grown = run(&mut place.cudaup(&args));
+    let err = text(&grown.stderr);
+    assert_eq!(grown.status.code(), Some(0), "{err}");
+    assert!(err.contains("13.0.3 is there with less: it is made anew and takes its place\n"), "{err}");
+    let receipt = fs::read_to_string(place.toolkit().join("receipt.json")).unwrap();
+    assert!(receipt.contains("\"libcublas\"") && receipt.contains("\"minimal\""), "{receipt}");
+    assert!(place.toolkit().join("bin/nvcc").exists() && !place.toolkit().join("mark").exists());
+    assert_eq!((place.count("toolkits"), place.count("staging")), (1, 0));
+    let again = run(&mut place.cudaup(&args));
+    assert!(text(&again.stdout).starts_with("13.0.3 is installed: "), "{}", text(&again.stdout));
+}
+
 #[test]
 fn from_nothing_to_a_toolkit() {
     let place = Place::new(FakeIndex::usual());
