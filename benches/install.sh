@@ -22,7 +22,7 @@ cudaup_install() {
     rm -rf -- "$place"
     mkdir -p "$place/tmp"
     env -u CUDAUP_VERSION -u CUDAUP_STATE CUDAUP_HOME="$place/home" TMPDIR="$place/tmp" "$cudaup" \
-        install "$version" --profile "$profile" --no-verify >"$1" 2>&1 || die "cudaup install failed: $(cat "$1")"
+        install "$version" --profile "$profile" --source pypi --no-verify >"$1" 2>&1 || die "cudaup install failed: $(cat "$1")"
 }
 
 uv_install() {
