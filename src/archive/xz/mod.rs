@@ -7,7 +7,7 @@ mod index;
 mod tests;
 
 use super::region::Region;
-use index::{Block, Index};
+use index::Index;
 use liblzma::bufread::XzDecoder;
 use liblzma::stream::{MtStreamBuilder, Stream};
 use std::io::{self, BufReader, Chain, Cursor, Read};
@@ -53,11 +53,14 @@ impl Reader {
                 index.dictionary
             ));
         }
-        let largest = |of: fn(&Block) -> u64| index.blocks.iter().map(of).max().unwrap_or(0);
-        let each = largest(|b| b.packed).saturating_add(largest(|b| b.out)).saturating_add(index.dictionary);
+        // Blocks that are larger than the others wait for each other: the decoder keeps to its memory by itself.
+        let count = (index.blocks.len() as u64).max(1);
+        let packed: u64 = index.blocks.iter().map(|b| b.packed).sum();
+        let each = (packed / count).saturating_add(index.total / count).saturating_add(index.dictionary);
         let several = index.streams.iter().any(|stream| stream.blocks > 1);
         let threads = if several { (memory / each.max(1)).min(cores as u64) } else { 1 };
-        let memory = if threads > 1 { threads * each } else { index.dictionary };
+        let memory =
+            if threads > 1 { memory.min(threads.saturating_mul(each) * 3 / 2) } else { index.dictionary };
         Ok(Self { file, index, threads, memory, at: 0, run: None, jumped: true })
     }
 
