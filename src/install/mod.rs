@@ -27,7 +27,7 @@ use crate::source::reach::reach;
 use crate::source::select;
 use crate::toolkit::receipt::Receipt;
 use apply::{Done, Site};
-use cudaup_core::inventory::{Kind, Toolkit};
+use cudaup_core::inventory::{self, Kind, Toolkit};
 use decide::{First, Order};
 use look::Facts;
 use std::path::PathBuf;
@@ -63,7 +63,7 @@ pub fn run(site: &Site<'_>, roots: &[PathBuf], order: &Order) -> Result<Answer, 
     let look = |request| look::look(site.host, site.home, roots, site.disk, request);
     let facts = look(order.request);
     let (order, platform, grows) = match decide::first(order, &facts, site.home.path())? {
-        First::Present(toolkit) => return Ok(Answer::Present(toolkit)),
+        First::Present(toolkit) => return Ok(present(site, toolkit, order.dry_run)),
         First::Ask(platform) => (order.clone(), platform, false),
         First::Grow(platform, wish, source) => {
             let request = facts.present.as_ref().map(|t| t.identity.version);
@@ -125,6 +125,16 @@ pub fn run(site: &Site<'_>, roots: &[PathBuf], order: &Order) -> Result<Answer, 
             ))),
         },
     }
+}
+
+/// There is nothing to install. Whoever put the first toolkit here may have been stopped before it became the default.
+fn present(site: &Site<'_>, toolkit: Toolkit, dry_run: bool) -> Answer {
+    let first = inventory::managed(site.home, site.disk) == [toolkit.clone()];
+    if first && !dry_run {
+        // A home that cannot be written is no hindrance to what is there.
+        let _ = apply::become_default(site, &toolkit.identity.version.to_string());
+    }
+    Answer::Present(toolkit)
 }
 
 /// What the source would have loaded now, where that is not what it said before: NVIDIA has remade releases, and between

@@ -13,7 +13,7 @@ pub fn open_to_all(host: &Host, home: &Home) {
     if !is_for_all(root, host.user_home.as_ref(), home) {
         return;
     }
-    let directories = [
+    let directories = vec![
         home.path().to_path_buf(),
         home.toolkits(),
         home.shims(),
@@ -21,12 +21,14 @@ pub fn open_to_all(host: &Host, home: &Home) {
         home.cache(),
         home.cache().join("downloads"),
     ];
+    let libraries = fs::read_dir(home.addons()).into_iter().flatten().flatten().map(|entry| entry.path());
+    let directories = directories.into_iter().chain([home.addons()]).chain(libraries);
     let files = [home.default_file(), home.path().join(crate::install::look::MACHINE_FILE)];
-    for path in directories.iter().chain(&files) {
-        let Ok(found) = fs::symlink_metadata(path).map(|found| found.permissions().mode() & 0o7777) else {
+    for path in directories.chain(files.clone()) {
+        let Ok(found) = fs::symlink_metadata(&path).map(|found| found.permissions().mode() & 0o7777) else {
             continue;
         };
-        let wanted = if files.contains(path) { found | 0o044 } else { found | 0o055 };
+        let wanted = if files.contains(&path) { found | 0o044 } else { found | 0o055 };
         if wanted != found {
             // The toolkit is in place; who cannot read it says so.
             let _ = fs::set_permissions(path, Permissions::from_mode(wanted));

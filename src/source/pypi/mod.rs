@@ -35,8 +35,18 @@ pub const NAME: &str = "pypi";
 /// The project that describes the releases.
 const TOOLKIT: &str = "cuda-toolkit";
 
+/// The wheels for aarch64 are for servers.
+fn served(platform: Platform) -> Result<(), Miss> {
+    if platform != Platform::LinuxAarch64 {
+        return Ok(());
+    }
+    let failure = Failure::new(Exit::NoVersion, "PyPI has no toolkit for Jetson boards (linux-aarch64)");
+    Err(Miss::new("has none for linux-aarch64", failure.hint("the same command with --platform linux-sbsa")))
+}
+
 /// The releases with a whole compiler. The index tells no dates.
 pub fn offers(query: &Query<'_>) -> Result<Vec<Offer>, Miss> {
+    served(query.platform)?;
     let index = Index { client: &query.reach.client, indexes: &query.reach.indexes };
     let files = toolkit_files(index).map_err(|failure| Miss::new("not reached", failure))?;
     let whole = choose::offers(&files).into_iter().filter(|o| !o.build.early() && o.version >= FIRST_WHOLE);
@@ -45,6 +55,7 @@ pub fn offers(query: &Query<'_>) -> Result<Vec<Offer>, Miss> {
 
 /// What installing a request would load.
 pub fn plan(query: &Query<'_>) -> Result<Plan, Miss> {
+    served(query.platform)?;
     let index = Index { client: &query.reach.client, indexes: &query.reach.indexes };
     planned(index, query.request, query.wish, query.platform).map_err(|failure| {
         let words = match (&failure.exit, query.request) {
