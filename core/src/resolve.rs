@@ -66,19 +66,23 @@ pub struct Asked {
 pub fn asked(world: &World, argument: Option<&Request>) -> Result<Option<Asked>, Refusal> {
     let defaults = defaults(world);
     let below = settings_of(&defaults);
+    // Where what is asked for is what the pin here means, it is the pin's wish, keys and all; exec and shims hand the exact
+    // version on to their children. A pin that cannot be read says nothing of a version that is given.
+    let with_keys = |request: &Request| {
+        let pin = nearest_pin(world).ok().flatten().map(|(_, pin)| pin);
+        match pin.filter(|p| p.request.as_ref().is_some_and(|p| means(p, request))) {
+            Some(pin) => pin.settings.over(&below),
+            None => below.clone(),
+        }
+    };
     if let Some(request) = argument {
-        return Ok(Some(Asked { request: request.clone(), rule: Rule::Argument, settings: below }));
+        let settings = with_keys(request);
+        return Ok(Some(Asked { request: request.clone(), rule: Rule::Argument, settings }));
     }
     if let Some(text) = world.vars.get("CUDAUP_VERSION").filter(|v| !v.is_empty()) {
         let (request, _) = Request::parse_typed(&text.to_string_lossy())
             .map_err(|bad| Refusal { rule: Rule::Variable, why: Why::Request(bad) })?;
-        // exec and shims hand the exact version on: where that is what the pin here means, it is still the pin's wish, and
-        // a child of theirs is not to lose its keys. A pin that cannot be read says nothing of a version that is given.
-        let pin = nearest_pin(world).ok().flatten().map(|(_, pin)| pin);
-        let settings = match pin.filter(|p| p.request.as_ref().is_some_and(|p| means(p, &request))) {
-            Some(pin) => pin.settings.over(&below),
-            None => below,
-        };
+        let settings = with_keys(&request);
         return Ok(Some(Asked { request, rule: Rule::Variable, settings }));
     }
     if let Some((file, pin)) = nearest_pin(world)? {
@@ -94,11 +98,11 @@ pub fn asked(world: &World, argument: Option<&Request>) -> Result<Option<Asked>,
     Ok(None)
 }
 
-/// Whether an exact request is one that a pin's request means.
-fn means(pin: &Request, exact: &Request) -> bool {
-    match (pin, exact) {
-        (Request::Version(wanted), Request::Version(exact)) => exact.is_exact() && wanted.accepts(*exact),
-        _ => pin == exact,
+/// Whether a request is the pin's, or an exact one that the pin's means.
+fn means(pin: &Request, request: &Request) -> bool {
+    match (pin, request) {
+        (Request::Version(wanted), Request::Version(exact)) if exact.is_exact() => wanted.accepts(*exact),
+        _ => pin == request,
     }
 }
 

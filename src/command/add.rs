@@ -113,6 +113,10 @@ fn major(text: &str) -> Result<u32, Failure> {
 }
 
 impl View for Added {
+    fn is_report(&self) -> bool {
+        true
+    }
+
     fn json(&self) -> Value {
         json!({ "addons": self.answers.iter().map(library::row).collect::<Vec<_>>() })
     }

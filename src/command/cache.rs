@@ -86,6 +86,10 @@ impl View for Size {
 }
 
 impl View for Cleaned {
+    fn is_report(&self) -> bool {
+        true
+    }
+
     fn json(&self) -> Value {
         json!({ "freed": rows(&self.freed), "bytes": total(&self.freed), "kept": self.kept })
     }

@@ -156,16 +156,19 @@ fn install(_: &str, rest: &[OsString]) -> Habit {
 }
 
 fn add(word: &str, rest: &[OsString]) -> Habit {
-    match rest.iter().find(|arg| !is_flag(arg)) {
-        Some(arg) if is_request(arg) => no(word, "a toolkit is installed", &[("install", &or_version(rest))]),
-        _ => means(&[word], rest),
+    let (versions, libraries): (Vec<_>, Vec<_>) =
+        rest.iter().filter(|arg| !is_flag(arg)).cloned().partition(|arg| is_request(arg));
+    if !rest.first().is_some_and(|arg| is_request(arg)) {
+        return means(&[word], rest);
     }
+    let with: Vec<_> = libraries.iter().flat_map(|name| ["--with".into(), name.clone()]).collect();
+    says("add is for libraries beside a toolkit", &[("install", &[versions, with].concat())])
 }
 
 fn remove(word: &str, rest: &[OsString]) -> Habit {
     match rest.iter().find(|arg| !is_flag(arg)) {
         Some(arg) if addon(arg).is_none() => {
-            no(word, "a toolkit is uninstalled", &[("uninstall", &or_version(rest))])
+            says("remove is for libraries beside a toolkit", &[("uninstall", &or_version(rest))])
         }
         _ => means(&[word], rest),
     }

@@ -13,6 +13,7 @@ use crate::source::never;
 use crate::source::plan::Platform;
 use crate::source::profile::{Profile, Wish};
 use crate::source::select;
+use crate::toolkit::receipt::Receipt;
 use crate::ui::view::{Style, View, size, table};
 use clap::Args as Arguments;
 use clap::builder::PossibleValuesParser;
@@ -348,11 +349,21 @@ fn text(answer: &Answer, style: &Style) -> String {
 fn present(toolkit: &Toolkit, style: &Style) -> String {
     let (version, root) = (&toolkit.identity, style.path(&toolkit.root));
     let place = match &toolkit.kind {
-        Kind::Managed => format!("{version} is installed: {root}"),
+        Kind::Managed => format!("{version} is installed{}: {root}", amount(toolkit)),
         Kind::Link(name) => format!("{version} is here under the name {name}: {root}"),
         Kind::System | Kind::Shared => format!("{version} is on this machine: {root}"),
     };
     format!("{place}\n{}", next(&toolkit.identity.version.to_string(), false))
+}
+
+/// How much of a toolkit there is, where that is less than the usual: who asked for all is not to take it for that.
+fn amount(toolkit: &Toolkit) -> String {
+    let Some(receipt) = Receipt::read(&toolkit.root).ok().flatten() else { return String::new() };
+    match (receipt.profile.as_str(), receipt.missing.as_slice()) {
+        ("minimal", []) => " (minimal profile; --profile default adds the libraries)".to_owned(),
+        (_, []) => String::new(),
+        (_, missing) => format!(" without {}, which {} did not have", missing.join(", "), receipt.source),
+    }
 }
 
 fn next(version: &str, is_default: bool) -> String {

@@ -69,6 +69,10 @@ impl Args {
 }
 
 impl View for Made {
+    fn is_report(&self) -> bool {
+        true
+    }
+
     fn json(&self) -> Value {
         let row = |m: &Mirrored| {
             json!({

@@ -115,6 +115,10 @@ fn absent(library: &Library, version: Option<&Number>, there: &[&Addon]) -> Fail
 }
 
 impl View for Removed {
+    fn is_report(&self) -> bool {
+        true
+    }
+
     fn json(&self) -> Value {
         let row = |(addon, bytes): &(Addon, u64)| {
             json!({

@@ -66,6 +66,9 @@ pub fn exchange(staged: &Path, target: &Path) -> Result<(), Failure> {
     if renameat_with(CWD, staged, CWD, target, RenameFlags::EXCHANGE).is_ok() {
         return Ok(());
     }
+    if fs::symlink_metadata(target).is_err() {
+        return rename_into_place(staged, target);
+    }
     // Not everywhere, and never between two file systems: for a moment the place is empty then.
     let name = target.file_name().unwrap_or_default().to_string_lossy();
     let aside = target.with_file_name(format!(".cudaup-{name}.old"));

@@ -30,7 +30,7 @@ impl Staging {
     /// Takes the lock of `name` below the folder `staging`, removes what dead installs left there, and makes an empty
     /// directory. Waits for another install of the same name and says so through `say`.
     pub fn open(staging: &Path, name: &str, wait: Duration, say: &dyn Fn(&str)) -> Result<Self, Failure> {
-        let lock = staging.join(format!("{MARK}{name}{LOCK}"));
+        let lock = lock_for(staging, name);
         let what = if is_exact(name) { format!("toolkit {name}") } else { name.to_owned() };
         let lock = Lock::acquire(&lock, &what, wait, say)?;
         let tree = staging.join(format!("{MARK}{name}"));
@@ -93,6 +93,11 @@ fn is_ours(name: &str) -> bool {
         addon::library(library).is_some() && addon::read_directory_name(directory).is_some()
     };
     is_exact(name) || name.split_once('-').is_some_and(is_addon)
+}
+
+/// The lock that whoever installs or removes `name` holds.
+pub fn lock_for(staging: &Path, name: &str) -> PathBuf {
+    staging.join(format!("{MARK}{name}{LOCK}"))
 }
 
 /// Whether a name in the folder is the lock of an install.

@@ -190,7 +190,7 @@ fn apply(site: &Site<'_>, plan: &AddonPlan, reach: &Reach) -> Result<(Addon, Opt
     let staged = format!("{name}-{directory}");
     let parts = std::slice::from_ref(&plan.part);
     let build = Build { name: &staged, target: &root, parts, platform: plan.platform, replace: false };
-    let receipt = stage::run(site, &build, reach, |tree, unpacked| {
+    let receipt = stage::run(site, &build, reach, &|| false, |tree, unpacked| {
         let made = mend::addon::mend(tree, name, plan.library.header, &plan.part.file)?;
         check_version(plan, tree, site)?;
         let mut receipt = receipt(plan, unpacked, made);

@@ -45,19 +45,25 @@ pub enum Done {
     Meanwhile,
 }
 
-/// Carries a plan out. `replace`: also where a toolkit of that version is, whose place it takes.
+/// Carries a plan out. `replaces`: what cudaup has installed there, as the plan was made for it; it gives up its place.
 pub fn apply(
     site: &Site<'_>,
     plan: &Plan,
     reach: &Reach,
     verify: bool,
-    replace: bool,
+    replaces: Option<&Receipt>,
 ) -> Result<Done, Failure> {
     let version = plan.version.to_string();
     let target = site.home.toolkit(&version);
-    let build =
-        Build { name: &version, target: &target, parts: &plan.parts, platform: plan.platform, replace };
-    let installed = stage::run(site, &build, reach, |tree, unpacked| {
+    let build = Build {
+        name: &version,
+        target: &target,
+        parts: &plan.parts,
+        platform: plan.platform,
+        replace: replaces.is_some(),
+    };
+    let stale = || Receipt::read(&target).ok().flatten().as_ref() != replaces;
+    let installed = stage::run(site, &build, reach, &stale, |tree, unpacked| {
         let components = components(plan, tree);
         let target = plan.platform.target();
         let made = mend::mend(tree, &MendFacts { version: plan.version, target, components: &components })?;
@@ -136,6 +142,7 @@ fn receipt(plan: &Plan, unpacked: &[Unpacked], made: Vec<String>, proof: receipt
         platform: plan.platform.target().to_owned(),
         installed_at: SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs(),
         parts: plan.parts.iter().enumerate().map(part).collect(),
+        missing: plan.missing.clone(),
         made,
         bytes: 0,
         proof,

@@ -128,8 +128,18 @@ const SEEN_BY: [(&str, &str); 6] = [
     ("cuda_profiler_api", "include/cuda_profiler_api.h"),
 ];
 
-/// Whether a toolkit has a component, in an archive of its own or in another's.
+/// Whether a toolkit has a component, in an archive of its own or in another's. What came in one piece has no parts by
+/// name: there a file tells that is called like the component.
 fn has(receipt: &Receipt, name: &str) -> bool {
+    let short = name.trim_start_matches("cuda_").trim_start_matches("lib");
+    let called = |file: &String| match short {
+        "cccl" => file.contains("/thrust/"),
+        "crt" => file.contains("/crt/"),
+        _ => file.rsplit('/').next().is_some_and(|last| last.contains(short)),
+    };
+    if let Some(piece) = receipt.parts.iter().find(|part| part.name == WHOLE && name != WHOLE) {
+        return piece.files.iter().any(called);
+    }
     let ends =
         |file: &str| SEEN_BY.iter().any(|(component, mark)| *component == name && file.ends_with(mark));
     receipt.parts.iter().any(|part| part.name == name || part.files.iter().any(|file| ends(file)))
@@ -138,9 +148,7 @@ fn has(receipt: &Receipt, name: &str) -> bool {
 /// What a toolkit lacks of a wish, in words.
 fn absent(wish: &Wish, receipt: &Receipt, version: Version) -> Option<String> {
     let installed = Profile::parse(&receipt.profile);
-    // What came in one piece has no parts by name: what its profile means is in it.
-    let whole = installed.filter(|_| has(receipt, WHOLE)).map(|p| select(&Wish::of(p), version));
-    let has = |name: &&str| has(receipt, name) || whole.as_ref().is_some_and(|w| w.has(name));
+    let has = |name: &&str| has(receipt, name);
     let named = select(&Wish { profile: Profile::Chosen, components: wish.components.clone() }, version);
     let absent: Vec<&str> = named.must.iter().copied().filter(|n| !has(n)).collect();
     if !absent.is_empty() {

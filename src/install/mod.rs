@@ -62,6 +62,9 @@ pub fn run(site: &Site<'_>, roots: &[PathBuf], order: &Order) -> Result<Answer, 
     let start = Instant::now();
     let look = |request| look::look(site.host, site.home, roots, site.disk, request);
     let facts = look(order.request);
+    let asked = order;
+    // What is there by now is not what the plan was made for.
+    let anew = |version| run(site, roots, &Order { request: Some(version), upgrade: false, ..asked.clone() });
     let (order, platform, grows) = match decide::first(order, &facts, site.home.path())? {
         First::Present(toolkit) => return Ok(present(site, toolkit, order.dry_run)),
         First::Ask(platform) => (order.clone(), platform, false),
@@ -79,10 +82,22 @@ pub fn run(site: &Site<'_>, roots: &[PathBuf], order: &Order) -> Result<Answer, 
     let query = Query { host: site.host, reach: &reach, request: order.request, wish: &order.wish, platform };
     let mut plan = match &order.from {
         Some(origin) => from::plan(site, &query, origin, order.dry_run)?,
-        None => select::plan(&query, order.source)?,
+        None => match select::plan(&query, order.source) {
+            // What it came from may not have the rest.
+            Err(_) if grows && asked.source == select::AUTO => select::plan(&query, asked.source)?,
+            plan => plan?,
+        },
     };
-    if !grows && let Some(there) = installed_already(order, &look(Some(plan.version)), site)? {
-        return Ok(Answer::Present(there));
+    if let Some(newer) = facts.present.as_ref().filter(|t| order.upgrade && t.identity.version > plan.version)
+    {
+        return Ok(Answer::Present(newer.clone()));
+    }
+    if !grows {
+        match installed_already(order, &look(Some(plan.version)), site)? {
+            Some(First::Present(there)) => return Ok(Answer::Present(there)),
+            Some(First::Grow(..)) if !order.dry_run && order.from.is_none() => return anew(plan.version),
+            _ => {}
+        }
     }
     let room = look::room(site.home, &plan.parts)?;
     let lines = decide::announcement(&plan, &room, &facts);
@@ -97,14 +112,15 @@ pub fn run(site: &Site<'_>, roots: &[PathBuf], order: &Order) -> Result<Answer, 
         site.talk.say(line);
     }
     let version = plan.version.to_string();
-    let mut applied = apply::apply(site, &plan, &reach, order.verify, grows);
+    let replaces = facts.receipt.as_ref().filter(|_| grows);
+    let mut applied = apply::apply(site, &plan, &reach, order.verify, replaces);
     if let Err(failure) = &applied
         && order.from.is_none()
         && let Some(again) = remade(&query, &plan, failure)
     {
         site.talk.say(&format!("{failure}: {} has other files for {version} by now; once more", plan.source));
         plan = again;
-        applied = apply::apply(site, &plan, &reach, order.verify, grows);
+        applied = apply::apply(site, &plan, &reach, order.verify, replaces);
     }
     match applied? {
         Done::Installed(receipt) => {
@@ -117,9 +133,11 @@ pub fn run(site: &Site<'_>, roots: &[PathBuf], order: &Order) -> Result<Answer, 
                 default,
             })))
         }
+        Done::Meanwhile if grows => anew(plan.version),
         Done::Meanwhile => match installed_already(order, &look(Some(plan.version)), site)? {
-            Some(toolkit) => Ok(Answer::Present(toolkit)),
-            None => Err(Failure::failed(format!(
+            Some(First::Present(toolkit)) => Ok(Answer::Present(toolkit)),
+            Some(First::Grow(..)) => anew(plan.version),
+            _ => Err(Failure::failed(format!(
                 "{} is there, but it is no toolkit",
                 site.home.toolkit(&version).display()
             ))),
@@ -149,14 +167,11 @@ fn remade(query: &Query<'_>, plan: &Plan, failure: &Failure) -> Option<Plan> {
     (hashes(&again) != hashes(plan)).then_some(again)
 }
 
-/// The toolkit of the very version that the source's plan came to, where cudaup has installed it.
-fn installed_already(order: &Order, facts: &Facts, site: &Site<'_>) -> Result<Option<Toolkit>, Failure> {
+/// What is to be done where cudaup has installed the very version that the source's plan came to.
+fn installed_already(order: &Order, facts: &Facts, site: &Site<'_>) -> Result<Option<First>, Failure> {
     if !facts.present.as_ref().is_some_and(|t| t.kind == Kind::Managed) {
         return Ok(None);
     }
     let order = Order { upgrade: false, from: None, ..order.clone() };
-    match decide::first(&order, facts, site.home.path())? {
-        First::Present(toolkit) => Ok(Some(toolkit)),
-        First::Ask(_) | First::Grow(..) => Ok(None),
-    }
+    decide::first(&order, facts, site.home.path()).map(Some)
 }

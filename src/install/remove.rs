@@ -1,7 +1,7 @@
 //! Taking a toolkit or an add-on away again: only what cudaup put there, and only below its own place.
 
 use crate::disk::lock::Lock;
-use crate::disk::{record, tree};
+use crate::disk::{record, staging, tree};
 use crate::failure::{Exit, Failure};
 use crate::ui::talk::Talk;
 use cudaup_core::addon::{self, Addon};
@@ -54,7 +54,7 @@ fn tree_of_ours(
     talk: &Talk,
 ) -> Result<Option<u64>, Failure> {
     let name = grave.name;
-    let lock = home.path().join("locks").join(name);
+    let lock = staging::lock_for(&home.staging(), name);
     let _lock = Lock::acquire(&lock, grave.what, PATIENCE, &|line: &str| talk.say(line))?;
     let root = folder.join(directory);
     let names = disk.names(folder).unwrap_or_default();

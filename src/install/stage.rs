@@ -33,11 +33,12 @@ pub struct Build<'a> {
 }
 
 /// Puts it together; `finish` gets the unpacked tree, makes it whole and writes its receipt. `None`: another process has
-/// put it into place meanwhile.
+/// put it into place meanwhile, or what is to be replaced is `stale`: no longer what the plan was made for.
 pub fn run<R>(
     site: &Site<'_>,
     build: &Build<'_>,
     reach: &Reach,
+    stale: &dyn Fn() -> bool,
     finish: impl FnOnce(&Path, &[Unpacked]) -> Result<R, Failure>,
 ) -> Result<Option<R>, Failure> {
     let above = build.target.parent().unwrap_or(build.target);
@@ -48,7 +49,7 @@ pub fn run<R>(
     record_machine(site.home, build.platform)?;
     let staging = Staging::open(&site.home.staging(), build.name, WAIT, &|line| site.talk.say(line))?;
     let there = fs::symlink_metadata(build.target).is_ok();
-    if there && !build.replace {
+    if there && !build.replace || build.replace && stale() {
         return Ok(None);
     }
     let job = Job { parts: build.parts, downloads: &downloads, tree: staging.tree() };

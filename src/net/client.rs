@@ -196,7 +196,7 @@ pub(super) fn good(url: &str, response: Response) -> Result<Response, Error> {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
     let asked = text(response.headers(), &header::RETRY_AFTER);
     let retry_after = asked.and_then(|asked| retry_after(&asked, now));
-    Err(Error::Status { url: error::shown(url), code: code.as_u16(), retry_after })
+    Err(Error::Status { url: error::reached(url, response.url().as_str()), code: code.as_u16(), retry_after })
 }
 
 /// A header as text.

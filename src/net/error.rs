@@ -202,9 +202,15 @@ fn shown_text(text: &str) -> String {
     format!("{scheme}{}", host.split(['?', '#']).next().unwrap_or_default())
 }
 
+/// Both addresses where a redirect led from one to another: it is the other that failed.
+pub fn reached(asked: &str, at: &str) -> String {
+    let (asked, at) = (shown(asked), shown(at));
+    if asked == at { asked } else { format!("{at} (redirected from {asked})") }
+}
+
 /// A failed request in our words. `waited` is the stall timeout, which the library does not keep.
 pub fn from_request(url: &str, error: &reqwest::Error, waited: Duration) -> Error {
-    let url = shown(url);
+    let url = error.url().map_or_else(|| shown(url), |at| reached(url, at.as_str()));
     if let Some(refused) = cause::<super::client::RefusedRedirect>(error) {
         return Error::Redirect { url, why: refused.to_string() };
     }

@@ -8,7 +8,6 @@ use crate::source::pypi;
 use crate::source::query::{Miss, Offer, Query};
 use crate::source::runfile;
 use cudaup_core::builds::RELEASES;
-use cudaup_core::version::Version;
 
 /// A place that toolkits come from.
 pub struct Source {
@@ -50,7 +49,7 @@ pub fn plan(query: &Query<'_>, name: &str) -> Result<Plan, Failure> {
             Err(miss) => misses.push((source.name, miss)),
         }
     }
-    Err(none(query.request, misses))
+    Err(none(query, misses))
 }
 
 fn said((name, miss): &(&str, Miss)) -> String {
@@ -58,7 +57,8 @@ fn said((name, miss): &(&str, Miss)) -> String {
 }
 
 /// The failure where no source serves. Of a version that nobody knows, the source that looked says most.
-fn none(request: Option<Version>, misses: Vec<(&str, Miss)>) -> Failure {
+fn none(query: &Query<'_>, misses: Vec<(&str, Miss)>) -> Failure {
+    let request = query.request;
     let unreached = misses.iter().any(|(_, miss)| miss.failure.exit == Exit::Network);
     let known = request.is_none_or(|wanted| RELEASES.iter().any(|r| wanted.accepts(r.version)));
     let looked = misses.iter().position(|(_, miss)| miss.failure.exit == Exit::NoVersion);
@@ -73,6 +73,9 @@ fn none(request: Option<Version>, misses: Vec<(&str, Miss)>) -> Failure {
     let why: Vec<String> = misses.iter().map(said).collect();
     let exit = if unreached { Exit::Network } else { Exit::NoVersion };
     let failure = Failure::new(exit, format!("no source has {what} here: {}", why.join(", ")));
+    if query.host.offline {
+        return failure.hint(format!("cudaup install {what} --from FILE_OR_DIRECTORY"));
+    }
     let mut tries: Vec<String> = misses.into_iter().flat_map(|(_, miss)| miss.failure.tries).collect();
     let mut seen = std::collections::HashSet::new();
     tries.retain(|next| seen.insert(next.clone()));

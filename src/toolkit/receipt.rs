@@ -26,6 +26,8 @@ pub struct Receipt {
     pub installed_at: u64,
     /// The parts it was put together from.
     pub parts: Vec<Part>,
+    /// Parts that were wanted and that the source did not have.
+    pub missing: Vec<String>,
     /// Files and links that came from no part: what mending made. Relative to the toolkit.
     pub made: Vec<String>,
     /// What it takes on disk.
@@ -113,6 +115,7 @@ mod tests {
                 size: 37_384_532,
                 files: vec!["bin/nvcc".to_owned(), "bin/ptxas".to_owned()],
             }],
+            missing: vec!["cuda_gdb".into()],
             made: vec!["include".to_owned()],
             bytes: 279_000_000,
             proof: Proof::Proved { compiler: "g++ 12.2.0".to_owned() },

@@ -77,8 +77,11 @@ impl Manifest {
         let Value::Object(top) = value else {
             return Err(NoManifest::Unreadable("it is no JSON object".into()));
         };
-        let components: Vec<Component> =
-            top.iter().filter_map(|(name, value)| component(name, value.as_object()?)).collect();
+        let components: Vec<Component> = top
+            .iter()
+            .filter(|(name, _)| is_plain(name))
+            .filter_map(|(name, value)| component(name, value.as_object()?))
+            .collect();
         if components.is_empty() {
             let of_strings = |v: &Value| v.as_object().is_some_and(|o| o.values().any(Value::is_object));
             return Err(if top.values().any(of_strings) {
@@ -209,8 +212,14 @@ fn archive(object: &Map<String, Value>) -> Option<Archive> {
     Some(Archive { relative_path, sha256, size: size? })
 }
 
+/// What a server says goes to terminals: a text that would steer one is as if it were not there.
 fn word(object: &Map<String, Value>, key: &str) -> Option<String> {
-    object.get(key).and_then(text)
+    object.get(key).and_then(text).filter(|text| !text.chars().any(char::is_control))
+}
+
+/// Whether a key can be a component's name.
+fn is_plain(name: &str) -> bool {
+    !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-.+".contains(&b))
 }
 
 /// A text, or a number written without quotes.

@@ -54,7 +54,7 @@ pub fn plan(query: &Query<'_>) -> Result<Plan, Miss> {
             Err(NotFound::Stub) => refused = refused.or_else(|| Some(stub(version))),
             Err(NotFound::Absent) if listed.is_some() => {
                 notes.push(format!(
-                    "{} lists {version}, but does not have it yet (mirrors lag)",
+                    "{} lists {version}, but has no redistrib_{version}.json yet (status 404; mirrors lag)",
                     server.shown()
                 ));
             }
@@ -68,12 +68,22 @@ pub fn plan(query: &Query<'_>) -> Result<Plan, Miss> {
         (Some(_), _) => server.versions()?,
         (None, listed) => listed,
     };
-    Err(none(&server, query.request, &listed.unwrap_or_default()))
+    match listed {
+        Some(listed) => Err(none(&server, query.request, &listed)),
+        // Exact names were tried; a request that leaves the choice cannot be answered without a list.
+        None if exact.is_none() => Err(listless(&server, query.request)),
+        None => Err(none(&server, query.request, &[])),
+    }
 }
 
 /// Whether NVIDIA's server, or the one in its place, answers at all.
 pub fn answers(query: &Query<'_>) -> Result<(), Miss> {
     Server::of(query).versions().map(drop)
+}
+
+/// Whether the server is NVIDIA's own.
+pub fn is_nvidias(query: &Query<'_>) -> bool {
+    Server::of(query).is_nvidias()
 }
 
 /// All releases with a compiler for the machine. Manifests that were seen before are not asked for again.
@@ -166,7 +176,9 @@ fn too_old(asked: Version) -> Miss {
     let exists = RELEASES.iter().any(|r| asked.accepts(r.version));
     let failure = if exists {
         let message = format!("NVIDIA has archives from {first} on, and none of CUDA {asked}");
-        Failure::new(Exit::NoVersion, message).hint(format!("cudaup install {first}"))
+        Failure::new(Exit::NoVersion, message)
+            .hint(format!("cudaup install {asked} --from cuda_{asked}..._linux.run   (NVIDIA's installer)"))
+            .hint("cudaup link NAME DIRECTORY   (one that is on a disk already)")
     } else {
         unknown::refuse(asked, &[first])
     };
@@ -178,15 +190,24 @@ fn stub(version: Version) -> Miss {
     Miss::new("has only parts of the driver", Failure::new(Exit::NoVersion, message))
 }
 
+/// The refusal where the server says nowhere what it has.
+fn listless(server: &Server<'_>, request: Option<Version>) -> Miss {
+    let what = request.map_or_else(String::new, |asked| format!(", and no {asked} was found by its name"));
+    let message = format!("{} lists no releases{what}", crate::net::shown(&server.list()));
+    let failure = Failure::new(Exit::Network, message)
+        .hint("open that address: a list of redistrib_X.Y.Z.json has to be there")
+        .hint("cudaup install X.Y.Z   (an exact version needs no list)");
+    Miss::new("lists no releases", failure)
+}
+
 /// The refusal of a request that no manifest meets.
 fn none(server: &Server<'_>, request: Option<Version>, listed: &[Version]) -> Miss {
     let shown = server.shown();
-    let Some(asked) = request else {
-        let message = format!("{shown} lists no release of the toolkit");
-        return Miss::new("lists no release", Failure::new(Exit::NoVersion, message));
-    };
+    let Some(asked) = request else { return listless(server, request) };
     if listed.iter().any(|v| asked.accepts(*v)) {
-        let message = format!("{shown} lists {asked}, but does not have it yet (mirrors lag)");
+        let message = format!(
+            "{shown} lists {asked}, but has no redistrib_{asked}*.json yet (status 404; mirrors lag)"
+        );
         let failure = Failure::new(Exit::Network, message).hint("run the same command again later");
         return Miss::new("lists it, but does not have it yet", failure);
     }

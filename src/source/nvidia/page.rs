@@ -20,6 +20,12 @@ pub fn versions(page: &str) -> Vec<Version> {
     versions
 }
 
+/// Whether a page that says where it begins says nowhere that it ends.
+pub fn is_cut(page: &str) -> bool {
+    let page = page.to_ascii_lowercase();
+    page.contains("<html") && !page.contains("</html")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -33,6 +39,7 @@ mod tests {
                     redistrib_9.1.1.json cuda_nvcc/ redistrib_12.4";
         let said: Vec<String> = versions(page).iter().map(ToString::to_string).collect();
         assert_eq!(said, ["12.10.0", "12.9.1", "11.4.2"]);
+        assert!(is_cut("<!doctype html><HTML><a href=x>") && !is_cut("<html></HTML>") && !is_cut("<pre>x"));
         assert!(versions("").is_empty() && versions("<html>log in</html>").is_empty());
     }
 }

@@ -73,11 +73,9 @@ impl<'a> Server<'a> {
     /// The releases that the server lists, newest first; `None` where it has no list. Without a network those whose
     /// manifests were seen before.
     pub fn versions(&self) -> Result<Option<Vec<Version>>, Miss> {
-        match self.client.get(&format!("{}/{TREE}/", self.dist.url), None, page::LIMIT) {
-            Ok(answer) => {
-                let versions = page::versions(&String::from_utf8_lossy(&answer.body));
-                Ok(Some(versions).filter(|v| !v.is_empty()))
-            }
+        let url = self.list();
+        match self.page(&url) {
+            Ok(page) => Ok(Some(page::versions(&page)).filter(|v| !v.is_empty())),
             Err(Error::Status { code: 403 | 404 | 410, .. }) => Ok(None),
             Err(error @ Error::Offline { .. }) => match self.remembered_versions() {
                 versions if versions.is_empty() => Err(Miss::unreached(error)),
@@ -87,8 +85,41 @@ impl<'a> Server<'a> {
         }
     }
 
+    /// Where the list of releases is.
+    pub fn list(&self) -> String {
+        format!("{}/{TREE}/", self.dist.url)
+    }
+
+    /// The list's page. One whose end is missing is asked for once more.
+    fn page(&self, url: &str) -> Result<String, Error> {
+        let ask = || {
+            let answer = self.client.get(url, None, page::LIMIT)?;
+            Ok(String::from_utf8_lossy(&answer.body).into_owned())
+        };
+        let page = ask()?;
+        let page = if page::is_cut(&page) { ask()? } else { page };
+        if page::is_cut(&page) {
+            let why = "the page has no end".to_owned();
+            return Err(Error::Cut {
+                url: crate::net::shown(url),
+                got: page.len() as u64,
+                wanted: None,
+                why,
+            });
+        }
+        Ok(page)
+    }
+
     /// The manifest of a release as the server has it now. Without a network the one that was seen before.
     pub fn manifest(&self, version: Version) -> Result<Found, NotFound> {
+        match self.ask(version) {
+            // What came may have been hurt on its way.
+            Err(NotFound::Miss(miss)) if miss.failure.exit == Exit::BadBytes => self.ask(version),
+            answer => answer,
+        }
+    }
+
+    fn ask(&self, version: Version) -> Result<Found, NotFound> {
         let asked = self.address(version);
         let (bytes, answered) = match self.client.get(&asked, None, manifest::LIMIT) {
             Ok(answer) => (answer.body, answer.url),

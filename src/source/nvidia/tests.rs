@@ -155,7 +155,7 @@ fn what_is_listed_and_not_there_yet_is_said() {
     assert_eq!(
         plan.notes,
         [format!(
-            "{} lists 12.4.1, but does not have it yet (mirrors lag)",
+            "{} lists 12.4.1, but has no redistrib_12.4.1.json yet (status 404; mirrors lag)",
             dist.url().trim_end_matches('/')
         )]
     );
@@ -175,10 +175,28 @@ fn a_server_without_a_list_is_asked_for_what_is_known() {
     let at = World::new(&dist.url());
     assert_eq!(at.plan("12.4").unwrap().version, Version::exact(12, 4, 0));
     assert_eq!(dist.server.count(&path("12.4.1")), 1);
+    // What no name was found for may be there all the same: nobody has said what is.
     let miss = at.plan("12.5").unwrap_err();
-    assert_eq!(miss.words, "does not have it");
+    assert_eq!((miss.words.as_str(), miss.failure.exit), ("lists no releases", Exit::Network));
     let offers = offers(&at.query("", &MINIMAL, Platform::LinuxX86_64)).unwrap();
     assert_eq!(offers.iter().map(|o| o.version).collect::<Vec<_>>(), [Version::exact(12, 4, 0)]);
+}
+
+#[test]
+fn what_was_hurt_on_its_way_is_asked_for_once_more() {
+    let mut dist = FakeDist::new();
+    dist.release("12.4.0", OLD);
+    dist.release("12.4.1", OLD);
+    dist.server.next(TREE, &[Answer::Short(60)]);
+    dist.server.next(&path("12.4.1"), &[Answer::Short(20)]);
+    let at = World::new(&dist.url());
+    assert_eq!(at.plan("12.4").unwrap().version, Version::exact(12, 4, 1));
+    assert_eq!((dist.server.count(TREE), dist.server.count(&path("12.4.1"))), (2, 2));
+    // A list that never ends is no list.
+    dist.server.next(TREE, &[Answer::Short(60), Answer::Short(60)]);
+    let miss = at.plan("12").unwrap_err();
+    assert_eq!(miss.failure.exit, Exit::Network);
+    assert!(miss.failure.message.contains("the page has no end"), "{}", miss.failure.message);
 }
 
 #[test]

@@ -61,6 +61,9 @@ fn loadable(platform: Platform) -> impl Iterator<Item = Runfile> {
 pub fn offers(query: &Query<'_>) -> Result<Vec<Offer>, Miss> {
     // The names are known by heart; what is on a server that is not reached is not to be had all the same.
     nvidia::answers(query)?;
+    if !nvidia::is_nvidias(query) {
+        return Err(Miss::new("asked by version only", unknown(query).failure));
+    }
     let offer = |r: Runfile| {
         let date = releases::of(r.version).and_then(|known| known.date.clone());
         Offer { version: r.version, date, minimal: None, default: None }
@@ -79,7 +82,10 @@ pub fn plan(query: &Query<'_>) -> Result<Plan, Miss> {
     let url = format!("{root}/compute/cuda/{}/local_installers/{}", installer.label, installer.file);
     // Also tells whether it is there at all.
     let size = query.reach.client.length(&url).map_err(|e| match e {
-        Error::Status { code: 404, .. } => Miss::new("does not have it", e.into_failure()),
+        Error::Status { code: 404, .. } => {
+            let failure = e.into_failure();
+            Miss::new("does not have it", Failure { exit: Exit::NoVersion, ..failure })
+        }
         _ => Miss::unreached(e),
     })?;
     Ok(of(query, runfile, url, size.unwrap_or(0)))
