@@ -20,11 +20,10 @@ _cudaup_hook() {
   _cu_code=$?
   # shellcheck disable=SC2015 # whatever of this is not so, _cudaup_look is to look
   [[ -f $_cu_near && -r $_cu_near && -f $_cu_own && -e $_cu_root && ! -e $_cu_etc ]] && {
-    builtin mapfile -u3 _cu_a
-    builtin mapfile -u4 _cu_b
-  } 3<"$_cu_near" 4<"$_cu_own" &&
-    [[ "$_cu_code;${PWD-};${_cu_a[*]-};${_cu_b[*]-};${CUDAUP_VERSION-};${CUDA_HOME-};${PATH-}" == "$_cu_same" ]] ||
-    _cudaup_look
+    mapfile -u3 _cu_a
+    mapfile -u4 _cu_b
+    [[ "$_cu_code;${PWD-};${_cu_a[*]-};${_cu_b[*]-};${CUDAUP_VERSION-};${CUDA_HOME-};${PATH-}" == "$_cu_same" ]]
+  } 3<"$_cu_near" 4<"$_cu_own" || _cudaup_look
 }
 
 # The same below the directory of the pin: nothing nearer may have come.
@@ -35,11 +34,10 @@ _cudaup_hook_below() {
   done
   # shellcheck disable=SC2015 # whatever of this is not so, _cudaup_look is to look
   [[ $_cudaup_at == "$_cu_near" && -f $_cu_near && -r $_cu_near && -f $_cu_own && -e $_cu_root && ! -e $_cu_etc ]] && {
-    builtin mapfile -u3 _cu_a
-    builtin mapfile -u4 _cu_b
-  } 3<"$_cu_near" 4<"$_cu_own" &&
-    [[ "$_cu_code;${PWD-};${_cu_a[*]-};${_cu_b[*]-};${CUDAUP_VERSION-};${CUDA_HOME-};${PATH-}" == "$_cu_same" ]] ||
-    _cudaup_look
+    mapfile -u3 _cu_a
+    mapfile -u4 _cu_b
+    [[ "$_cu_code;${PWD-};${_cu_a[*]-};${_cu_b[*]-};${CUDAUP_VERSION-};${CUDA_HOME-};${PATH-}" == "$_cu_same" ]]
+  } 3<"$_cu_near" 4<"$_cu_own" || _cudaup_look
 }
 
 # Keeps $?, unless the shell would end for it (set -e). A link that leads nowhere is a name that is there: it counts, and
@@ -193,21 +191,25 @@ function cudaup {
 }
 
 # The entry is one simple command. In a shell without the hook, such as the child of a shell that exported
-# PROMPT_COMMAND, it does nothing but keep $?. It goes first, so that nothing has to be known of how the rest begins or ends. A text stays
-# a text; in an array (from bash 5.1 on) it gets an element of its own, and the others find $? and PIPESTATUS untouched.
+# PROMPT_COMMAND, it does nothing, and where it can come there it keeps $?. It goes first, so that nothing has to be known
+# of how the rest begins or ends. A text stays a text; in an array (from bash 5.1 on) it gets an element of its own, and the
+# others find $? and PIPESTATUS untouched.
 _cudaup_at_prompt=_cudaup_hook
 _cudaup_enrol() {
-  builtin local _cudaup_old _cudaup_kind=''
-  # shellcheck disable=SC2016 # the entry is evaluated at each prompt
-  builtin local _cudaup_entry='"${_cudaup_at_prompt-eval}" "(exit $?)"'
+  builtin local _cudaup_old _cudaup_kind='x'
   for _cudaup_old in "${PROMPT_COMMAND[@]-}"; do
-    [[ $_cudaup_old != *"$_cudaup_entry"* ]] || return 0
+    # shellcheck disable=SC2016 # it is looked for as it stands there
+    [[ $_cudaup_old != *'"${_cudaup_at_prompt-'* ]] || return 0
   done
   if ((BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1] >= 501)); then
     _cudaup_kind=${PROMPT_COMMAND+${PROMPT_COMMAND@a}}
   elif [[ " $(builtin readonly -p) " == *" PROMPT_COMMAND="* ]]; then
     _cudaup_kind=r
   fi
+  # shellcheck disable=SC2016 # the entry is evaluated at each prompt
+  builtin local _cudaup_entry='"${_cudaup_at_prompt-:}"'
+  # shellcheck disable=SC2016
+  [[ $_cudaup_kind != *x* ]] || _cudaup_entry='"${_cudaup_at_prompt-eval}" "(exit $?)"'
   # shellcheck disable=SC2178,SC2128 # the last line is for what is no array, or one of which only the first counts
   case $_cudaup_kind in
     *r*) builtin echo 'cudaup: PROMPT_COMMAND is read-only here, so this shell does not follow .cuda-version by itself' >&2 ;;

@@ -128,7 +128,7 @@ function _cudaup_shorten --argument-names key at
     end
     set -q files[1]; or return
     test -f $files[1] -a -r $files[1] -a -f $files[-1] -a -r $files[-1]; or return
-    set -a shape -a -f $files[1] -a -r $files[1] -a -f $files[-1] -a -r $files[-1]
+    set -a shape -a -f $files[1] -a -f $files[-1]
     # Without a command substitution, which costs as much as all the rest.
     string match -qr '(?s)^.{4096}' -- $key; and return
     set -g _cudaup_first $files[1]

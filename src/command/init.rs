@@ -100,9 +100,11 @@ fn text(context: &Context, dialect: &Dialect) -> Vec<u8> {
     for line in &steps.lines {
         context.talk.say(line);
     }
-    let hook = dialect.hook().unwrap_or_default().as_bytes();
-    // The hook comes last: it ends by taking what is there now as seen.
-    [&header.concat(), &steps.render(dialect.words()), hook].concat()
+    // The hook comes last: it ends by taking what is there now as seen. Comments are for its readers, and a shell takes its
+    // time for them.
+    let hook = dialect.hook().unwrap_or_default();
+    let code = hook.lines().filter(|line| !line.trim_start().starts_with('#')).collect::<Vec<_>>().join("\n");
+    [&header.concat(), &steps.render(dialect.words()), code.as_bytes(), b"\n"].concat()
 }
 
 /// The path by which a start file finds this program: the one in the home, where it is this one, since that stays.
