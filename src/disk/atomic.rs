@@ -6,6 +6,10 @@ use std::fs::{self, Permissions};
 use std::io::{self, Write};
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// How the name of a file on its way begins.
+const PREFIX: &str = ".cudaup-";
 
 /// Replaces the contents of a file. A link stays and its target is written; a mode that was there is kept.
 pub fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
@@ -21,7 +25,7 @@ fn replace(target: &Path, bytes: &[u8]) -> io::Result<()> {
     };
     let folder = target.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let mut file = tempfile::Builder::new()
-        .prefix(".cudaup-")
+        .prefix(PREFIX)
         // The umask takes from this what the user wants to be taken.
         .permissions(Permissions::from_mode(0o666))
         .tempfile_in(folder)?;
@@ -45,6 +49,25 @@ fn real_file(path: &Path) -> io::Result<PathBuf> {
         }
     }
     Err(io::Error::other("too many links"))
+}
+
+/// How long a file on its way may lie before its writer counts as dead: writing one takes no time.
+const DEAD: Duration = Duration::from_secs(3600);
+
+/// Removes what writers that were killed left in a folder.
+pub fn sweep(folder: &Path) {
+    let Ok(entries) = fs::read_dir(folder) else { return };
+    for entry in entries.flatten() {
+        let ours = entry.file_name().to_str().is_some_and(|name| name.starts_with(PREFIX));
+        let old = |found: fs::Metadata| {
+            found.is_file()
+                && found.modified().ok().and_then(|m| m.elapsed().ok()).is_some_and(|age| age > DEAD)
+        };
+        if ours && entry.metadata().is_ok_and(old) {
+            // What cannot be removed is left for the next time.
+            let _ = fs::remove_file(entry.path());
+        }
+    }
 }
 
 /// Gives a finished tree its place. Where another file system lies between, it is copied beside the place first.
@@ -136,6 +159,23 @@ mod tests {
 
     fn mode(path: &Path) -> u32 {
         fs::metadata(path).unwrap().permissions().mode() & 0o7777
+    }
+
+    #[test]
+    fn what_the_dead_left_goes_and_what_is_on_its_way_stays() {
+        let folder = TempDir::new().unwrap();
+        let old = std::time::SystemTime::now() - 2 * DEAD;
+        for (name, age) in [(".cudaup-AbC123", true), (".cudaup-fresh1", false), ("default", true)] {
+            let file = fs::File::create(folder.path().join(name)).unwrap();
+            if age {
+                file.set_modified(old).unwrap();
+            }
+        }
+        sweep(folder.path());
+        let mut names: Vec<_> =
+            fs::read_dir(folder.path()).unwrap().map(|e| e.unwrap().file_name()).collect();
+        names.sort();
+        assert_eq!(names, [".cudaup-fresh1", "default"]);
     }
 
     #[test]

@@ -18,7 +18,7 @@ use crate::source::plan::Part;
 use crate::ui::progress::Progress;
 use crate::ui::talk::Talk;
 use load::Loads;
-pub use load::forget;
+pub use load::{forget, forget_file};
 use queue::Queue;
 use std::path::Path;
 use std::sync::Arc;

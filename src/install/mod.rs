@@ -21,6 +21,7 @@ pub mod stage;
 mod tests;
 
 use crate::failure::{Exit, Failure};
+use crate::settings;
 use crate::source::plan::Plan;
 use crate::source::query::Query;
 use crate::source::reach::reach;
@@ -66,7 +67,7 @@ pub fn run(site: &Site<'_>, roots: &[PathBuf], order: &Order) -> Result<Answer, 
     // What is there by now is not what the plan was made for.
     let anew = |version| run(site, roots, &Order { request: Some(version), upgrade: false, ..asked.clone() });
     let (order, platform, grows) = match decide::first(order, &facts, site.home.path())? {
-        First::Present(toolkit) => return Ok(present(site, toolkit, order.dry_run)),
+        First::Present(toolkit) => return Ok(present(site, toolkit, facts.receipt.as_ref(), order.dry_run)),
         First::Ask(platform) => (order.clone(), platform, false),
         First::Grow(platform, wish, source) => {
             let request = facts.present.as_ref().map(|t| t.identity.version);
@@ -145,8 +146,14 @@ pub fn run(site: &Site<'_>, roots: &[PathBuf], order: &Order) -> Result<Answer, 
     }
 }
 
-/// There is nothing to install. Whoever put the first toolkit here may have been stopped before it became the default.
-fn present(site: &Site<'_>, toolkit: Toolkit, dry_run: bool) -> Answer {
+/// There is nothing to install. Whoever put the toolkit here may have been stopped before it became the default, and before
+/// its archives went.
+fn present(site: &Site<'_>, toolkit: Toolkit, receipt: Option<&Receipt>, dry_run: bool) -> Answer {
+    let keep = settings::config(site.home.path()).is_ok_and(|config| config.cache.keep);
+    for part in receipt.filter(|_| !dry_run && !keep).into_iter().flat_map(|r| &r.parts) {
+        let file = part.url.rsplit('/').next().unwrap_or_default();
+        engine::forget_file(file, &look::downloads(site.home));
+    }
     let first = inventory::managed(site.home, site.disk) == [toolkit.clone()];
     if first && !dry_run {
         // A home that cannot be written is no hindrance to what is there.

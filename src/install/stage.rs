@@ -47,6 +47,7 @@ pub fn run<R>(
         fs::create_dir_all(directory).map_err(|e| Failure::io("create", directory, &e))?;
     }
     record_machine(site.home, build.platform)?;
+    atomic::sweep(site.home.path());
     let staging = Staging::open(&site.home.staging(), build.name, WAIT, &|line| site.talk.say(line))?;
     let there = fs::symlink_metadata(build.target).is_ok();
     if there && !build.replace || build.replace && stale() {

@@ -158,18 +158,24 @@ fn lock(path: &Path) -> PathBuf {
     PathBuf::from(name)
 }
 
+/// Removes one archive by its name, unless another process is just about to use it.
+pub fn forget_file(name: &str, downloads: &Path) {
+    let path = downloads.join(name);
+    if !name.contains('/')
+        && path.is_file()
+        && let Some(_unused) = Lock::try_acquire(&lock(&path))
+    {
+        // An archive too many is no failure of an install.
+        let _ = std::fs::remove_file(&path);
+    }
+}
+
 /// Removes the archives of these parts, except those that another process is just about to use. Giving back what lies
 /// in memory of a large file takes a while: two threads share the files.
 pub fn forget(parts: &[Part], downloads: &Path) {
     let remove = |part: &Part| {
-        let Ok(name) = plain_name(part) else { return };
-        if part.local.is_some() {
-            return;
-        }
-        let path = downloads.join(name);
-        if let Some(_unused) = Lock::try_acquire(&lock(&path)) {
-            // An archive too many is no failure of an install.
-            let _ = std::fs::remove_file(&path);
+        if let (Ok(name), None) = (plain_name(part), &part.local) {
+            forget_file(name, downloads);
         }
     };
     std::thread::scope(|scope| {
