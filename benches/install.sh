@@ -28,7 +28,7 @@ cudaup_install() {
 uv_install() {
     rm -rf -- "$place"
     mkdir -p "$place/tmp"
-    TMPDIR="$place/tmp" "$uv" pip install --no-config --no-deps --no-cache --index-url "$index/simple" \
+    TMPDIR="$place/tmp" "$uv" pip install --no-config --no-deps --no-cache --index-url "$address/simple" \
         --target "$place/target" "${requirements[@]}" >"$1" 2>&1 || die "uv pip install failed: $(cat "$1")"
 }
 
@@ -46,16 +46,8 @@ if [ ! -f "$wheels/complete" ]; then
     touch "$wheels/complete"
 fi
 
-: >"$work/asked"
-: >"$work/address"
-python3 "$here/parts/index.py" "$wheels" "$work/asked" >"$work/address" &
-server=$!
-until [ -s "$work/address" ]; do
-    kill -0 "$server" 2>/dev/null || die 'the index did not start'
-    sleep 0.1
-done
-index=$(cat "$work/address")
-export PIP_INDEX_URL=$index/simple UV_DEFAULT_INDEX=$index/simple NO_PROXY=127.0.0.1 no_proxy=127.0.0.1
+serve index.py "$wheels"
+export PIP_INDEX_URL=$address/simple UV_DEFAULT_INDEX=$address/simple NO_PROXY=127.0.0.1 no_proxy=127.0.0.1
 unset PIP_EXTRA_INDEX_URL UV_INDEX UV_INDEX_URL UV_EXTRA_INDEX_URL
 
 # uv installs exactly what cudaup loads here.

@@ -22,15 +22,7 @@ server=
 trap '[ -z "$server" ] || kill "$server"; rm -rf -- "$place"' EXIT
 mkdir -p "$place"
 
-: >"$work/asked"
-: >"$work/address"
-python3 "$here/parts/files.py" "$mirror" "$work/asked" >"$work/address" &
-server=$!
-until [ -s "$work/address" ]; do
-    kill -0 "$server" 2>/dev/null || die 'the server did not start'
-    sleep 0.1
-done
-address=$(cat "$work/address")
+serve files.py "$mirror"
 export NO_PROXY=127.0.0.1 no_proxy=127.0.0.1
 
 # cudaup_install [COMMAND...]: into a home of its own that did not exist, under a command that measures.

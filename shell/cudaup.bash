@@ -13,9 +13,9 @@ _cu_near='' _cu_same='' _cudaup_same='' _cudaup_seen='' _cu_root=/ _cudaup_fresh
 _cudaup_there='' _cudaup_refused='' _cudaup_upper=A _cudaup_starting=''
 
 # At the prompt. This test is the whole cost where the last command succeeded, and a project's own pin and the user's
-# default are as they were; all other cases are _cudaup_look's. bash copies a function's body at each call: what is seldom needed
-# has functions of its own, and the names in here are short. `builtin` goes before what people give functions or aliases
-# of their own.
+# default are as they were; all other cases are _cudaup_look's. bash copies a function's body at each call: what is seldom
+# needed has functions of its own, the names in here are short, and `builtin`, which elsewhere goes before what people give
+# functions or aliases of their own, is not spent on mapfile.
 _cudaup_hook() {
   _cu_code=$?
   # shellcheck disable=SC2015 # whatever of this is not so, _cudaup_look is to look

@@ -7,7 +7,7 @@
 
 set -gu _cudaup_own "$_cudaup_home/default"
 set -gu _cudaup_machine "$_cudaup_system/etc/cudaup/default"
-for _cudaup_name in pwd places first second near_same asked yield there refused calm starting
+for _cudaup_name in pwd places first second near_same seen asked yield there refused calm starting
     set -gu _cudaup_$_cudaup_name ''
 end
 set -e _cudaup_name

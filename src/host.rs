@@ -38,6 +38,21 @@ pub struct Terminals {
 }
 
 impl Host {
+    /// A host of which nothing is known.
+    #[cfg(test)]
+    pub fn bare() -> Self {
+        Self {
+            vars: Vec::new(),
+            cwd: None,
+            user_home: None,
+            home: None,
+            sysroot: None,
+            offline: false,
+            program: None,
+            terminal: Terminals { stdin: false, stdout: false, stderr: false },
+        }
+    }
+
     /// Reads the world.
     #[expect(clippy::disallowed_methods, reason = "this is the one place that reads the world")]
     pub fn read() -> Self {

@@ -9,10 +9,12 @@ import os
 import shutil
 import sys
 
+from loopback import Quiet, serve
+
 directory, log = sys.argv[1], open(sys.argv[2], "a", buffering=1)
 
 
-class Answer(http.server.SimpleHTTPRequestHandler):
+class Answer(Quiet, http.server.SimpleHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
     def copyfile(self, source, _):
@@ -25,19 +27,5 @@ class Answer(http.server.SimpleHTTPRequestHandler):
         else:
             shutil.copyfileobj(source, self.wfile)
 
-    def log_message(self, *_):
-        pass
 
-
-class Server(http.server.ThreadingHTTPServer):
-    daemon_threads = True
-    request_queue_size = 128
-
-    def handle_error(self, *_):
-        # A client that leaves in the middle is none of ours.
-        pass
-
-
-server = Server(("127.0.0.1", 0), functools.partial(Answer, directory=directory))
-print(f"http://127.0.0.1:{server.server_address[1]}", flush=True)
-server.serve_forever()
+serve(functools.partial(Answer, directory=directory))

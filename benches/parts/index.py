@@ -12,6 +12,8 @@ import re
 import sys
 import zipfile
 
+from loopback import Quiet, serve
+
 directory, log = sys.argv[1], open(sys.argv[2], "a", buffering=1)
 
 
@@ -36,7 +38,7 @@ class Wheel:
 wheels = {name: Wheel(name) for name in sorted(os.listdir(directory)) if name.endswith(".whl")}
 
 
-class Answer(http.server.BaseHTTPRequestHandler):
+class Answer(Quiet, http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
     def do_GET(self):
@@ -105,19 +107,5 @@ class Answer(http.server.BaseHTTPRequestHandler):
                 while first <= last:
                     first += os.sendfile(self.connection.fileno(), file.fileno(), first, last - first + 1)
 
-    def log_message(self, *_):
-        pass
 
-
-class Server(http.server.ThreadingHTTPServer):
-    daemon_threads = True
-    request_queue_size = 128
-
-    def handle_error(self, *_):
-        # A client that leaves in the middle is none of ours.
-        pass
-
-
-server = Server(("127.0.0.1", 0), Answer)
-print(f"http://127.0.0.1:{server.server_address[1]}", flush=True)
-server.serve_forever()
+serve(Answer)

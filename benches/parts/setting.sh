@@ -11,6 +11,22 @@ die() { printf '%s\n' "$*" >&2; exit 1; }
 
 [ -x "$cudaup" ] || die "no cudaup on PATH or in ~/.cudaup/bin: run ./install.sh, or name it with CUDAUP_BIN"
 
+# serve PROGRAM DIRECTORY: starts a server of parts/ on the loopback; $address is where, $server what to end, and
+# $work/asked gets the path of each file that is asked for.
+serve() {
+    : >"$work/asked"
+    : >"$work/address"
+    # shellcheck disable=SC2154 # set by whoever reads this file
+    python3 -B "$here/parts/$1" "$2" "$work/asked" >"$work/address" &
+    server=$!
+    until [ -s "$work/address" ]; do
+        kill -0 "$server" 2>/dev/null || die "$1 did not start"
+        sleep 0.1
+    done
+    # shellcheck disable=SC2034 # for whoever reads this file
+    address=$(cat "$work/address")
+}
+
 # make TARGET SOURCE COMMAND...: unless it is newer than its source
 make_once() {
     local target=$1 source=$2

@@ -3,6 +3,7 @@
 use super::copying::Copying;
 use super::guard::Refusal;
 use super::merge::Merge;
+use super::tar::tests::names;
 use super::zip::Zip;
 use super::{Error, guard};
 use crate::failure::Exit;
@@ -102,13 +103,6 @@ fn unpack(dir: &Path, bytes: &[u8], limit: Option<u64>) -> Result<(), Error> {
     zip.unpack(&members, &merge, &mut Copying { buffer: &mut [0; 1000], seen: &|_| true })?;
     assert_eq!(merge.finish().map_err(Error::Disk)?, []);
     Ok(())
-}
-
-fn names(folder: &Path) -> Vec<String> {
-    let mut names: Vec<_> =
-        fs::read_dir(folder).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
-    names.sort();
-    names
 }
 
 /// Refused, with the entry named, before anything is written.

@@ -7,17 +7,13 @@ use crate::install::addon::{AddonAnswer, AddonOrder};
 use crate::install::decide::Order;
 use crate::install::{Answer, Installed};
 use crate::source::addon::names as addon_sources;
-use crate::source::component;
 use crate::source::local::Origin;
-use crate::source::never;
 use crate::source::plan::Platform;
-use crate::source::profile::{Profile, Wish};
 use crate::source::select;
 use crate::toolkit::receipt::Receipt;
 use crate::ui::view::{Style, View, size, table};
 use clap::Args as Arguments;
 use clap::builder::PossibleValuesParser;
-use cudaup_core::addon;
 use cudaup_core::inventory::{Kind, Toolkit};
 use cudaup_core::request::Request;
 use cudaup_core::resolve::{asked, meet_toolkit};
@@ -177,7 +173,7 @@ impl Args {
         }
         let mut orders: Vec<Order> = Vec::new();
         for text in &self.versions {
-            let order = self.order(context, version(context.request(text)?)?, &self.components)?;
+            let order = self.order(context, order::version(context.request(text)?)?, &self.components)?;
             if !orders.iter().any(|o| o.request == order.request) {
                 orders.push(order);
             }
@@ -198,7 +194,7 @@ impl Args {
         context.talk.say(&format!("{} asks for {}", asked.rule, asked.request));
         let components =
             if self.components.is_empty() { &asked.settings.components } else { &self.components };
-        self.order(context, version(asked.request)?, components)
+        self.order(context, order::version(asked.request)?, components)
     }
 
     fn order(
@@ -207,12 +203,11 @@ impl Args {
         request: Option<Version>,
         components: &[String],
     ) -> Result<Order, Failure> {
-        let profile = self.profile.as_deref().and_then(Profile::parse);
-        let names: Vec<&str> = components.iter().map(|c| c.trim()).filter(|c| !c.is_empty()).collect();
+        let wish = order::wish(self.profile.as_deref(), components)?;
         Ok(Order {
             request,
-            wish: Wish::read(profile, &names).map_err(unknown_component)?,
-            amount_given: profile.is_some() || !names.is_empty(),
+            amount_given: self.profile.is_some() || !wish.components.is_empty(),
+            wish,
             upgrade: self.upgrade,
             verify: !self.no_verify,
             dry_run: self.dry_run,
@@ -230,44 +225,6 @@ fn major(answer: &Answer) -> Option<u32> {
         Answer::Planned(plan, _) => Some(plan.version.major),
         Answer::Installed(installed) => Version::parse(&installed.receipt.version).map(|v| v.major),
     }
-}
-
-/// The version that a request wants from a source; `None`: its newest.
-pub fn version(request: Request) -> Result<Option<Version>, Failure> {
-    match request {
-        Request::Version(version) => Ok(Some(version)),
-        Request::Latest => Ok(None),
-        Request::System => {
-            Err(Failure::new(Exit::Usage, "`system` is what the machine has itself, and is never installed")
-                .hint("cudaup install latest"))
-        }
-        Request::Link(name) => Err(Failure::new(
-            Exit::NoVersion,
-            format!("`{name}` is a name for a toolkit elsewhere, and no version"),
-        )
-        .hint(match component::named(&name) {
-            Some(_) => format!("cudaup install VERSION --components {name}"),
-            None => format!("cudaup link {name} DIR   (to give the toolkit in a directory this name)"),
-        })
-        .hint("cudaup install latest")),
-    }
-}
-
-/// The refusal of a component that nobody knows.
-pub fn unknown_component(name: &str) -> Failure {
-    let lower = name.to_ascii_lowercase();
-    if addon::library(&lower).is_some() {
-        let what = format!("{name} is no component of a toolkit but a library of its own");
-        return Failure::new(Exit::Usage, what)
-            .hint(format!("cudaup install VERSION --with {lower}"))
-            .hint(format!("cudaup add {lower}   (for the toolkit that applies here)"));
-    }
-    let what = if never::denied(&lower, "") {
-        format!("{name} belongs to the machine and not to a toolkit: cudaup never installs it")
-    } else {
-        format!("`{name}` is no component of a toolkit")
-    };
-    Failure::new(Exit::Usage, what).hint("cudaup install VERSION --components nvcc,cudart,cublas")
 }
 
 impl View for Results {

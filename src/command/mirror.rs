@@ -1,11 +1,10 @@
 //! `cudaup mirror DIRECTORY VERSION...`: a directory to be served in the place of NVIDIA's server.
 
-use crate::command::{Context, Outcome, install};
+use crate::command::{Context, Outcome, order};
 use crate::failure::{Exit, Failure};
 use crate::install::apply::LICENCE;
 use crate::install::mirror::{self, Mirrored, Order};
 use crate::source::plan::Platform;
-use crate::source::profile::{Profile, Wish};
 use crate::source::reach::reach;
 use crate::ui::view::{Style, View, size, table};
 use clap::Args as Arguments;
@@ -43,7 +42,7 @@ struct Made {
 impl Args {
     /// Runs the command.
     pub fn run(&self, context: &Context) -> Result<Outcome, Failure> {
-        let requests = self.versions.iter().map(|text| install::version(context.request(text)?));
+        let requests = self.versions.iter().map(|text| order::version(context.request(text)?));
         let requests = requests.collect::<Result<Vec<_>, Failure>>()?;
         let mut platforms: Vec<Platform> =
             self.platform.iter().filter_map(|name| Platform::parse(name)).collect();
@@ -56,9 +55,7 @@ impl Args {
                 Failure::new(Exit::Usage, message).hint("the same command with --platform linux-x86_64")
             );
         }
-        let names: Vec<&str> = self.components.iter().map(|c| c.trim()).filter(|c| !c.is_empty()).collect();
-        let profile = self.profile.as_deref().and_then(Profile::parse);
-        let wish = Wish::read(profile, &names).map_err(install::unknown_component)?;
+        let wish = order::wish(self.profile.as_deref(), &self.components)?;
         let directory =
             context.host.cwd.as_ref().map_or_else(|| self.directory.clone(), |cwd| cwd.join(&self.directory));
         let reach = reach(&context.host, context.home.path())?;

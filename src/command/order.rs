@@ -1,14 +1,20 @@
 //! Installing, for the commands that do.
 
 use crate::command::Context;
-use crate::failure::Failure;
+use crate::failure::{Exit, Failure};
 use crate::install::apply::LICENCE;
 use crate::install::decide::Order;
 use crate::install::{self, Answer, Installed, share};
 use crate::shims;
+use crate::source::component;
+use crate::source::never;
+use crate::source::profile::{Profile, Wish};
 use crate::toolkit::receipt::Proof;
 use crate::ui::view::Style;
+use cudaup_core::addon;
+use cudaup_core::request::Request;
 use cudaup_core::resolve::default_settings;
+use cudaup_core::version::Version;
 
 /// Carries an order out, and renews the shims where there is a toolkit then.
 pub fn carry_out(context: &Context, order: &Order) -> Result<Answer, Failure> {
@@ -30,6 +36,50 @@ fn renew_shims(context: &Context) {
             context.talk.say(&format!("try: {hint}"));
         }
     }
+}
+
+/// The version that a request wants from a source; `None`: its newest.
+pub fn version(request: Request) -> Result<Option<Version>, Failure> {
+    match request {
+        Request::Version(version) => Ok(Some(version)),
+        Request::Latest => Ok(None),
+        Request::System => {
+            Err(Failure::new(Exit::Usage, "`system` is what the machine has itself, and is never installed")
+                .hint("cudaup install latest"))
+        }
+        Request::Link(name) => Err(Failure::new(
+            Exit::NoVersion,
+            format!("`{name}` is a name for a toolkit elsewhere, and no version"),
+        )
+        .hint(match component::named(&name) {
+            Some(_) => format!("cudaup install VERSION --components {name}"),
+            None => format!("cudaup link {name} DIR   (to give the toolkit in a directory this name)"),
+        })
+        .hint("cudaup install latest")),
+    }
+}
+
+/// The refusal of a component that nobody knows.
+fn unknown_component(name: &str) -> Failure {
+    let lower = name.to_ascii_lowercase();
+    if addon::library(&lower).is_some() {
+        let what = format!("{name} is no component of a toolkit but a library of its own");
+        return Failure::new(Exit::Usage, what)
+            .hint(format!("cudaup install VERSION --with {lower}"))
+            .hint(format!("cudaup add {lower}   (for the toolkit that applies here)"));
+    }
+    let what = if never::denied(&lower, "") {
+        format!("{name} belongs to the machine and not to a toolkit: cudaup never installs it")
+    } else {
+        format!("`{name}` is no component of a toolkit")
+    };
+    Failure::new(Exit::Usage, what).hint("cudaup install VERSION --components nvcc,cudart,cublas")
+}
+
+/// How much is asked for by the two options.
+pub fn wish(profile: Option<&str>, components: &[String]) -> Result<Wish, Failure> {
+    let names: Vec<&str> = components.iter().map(|c| c.trim()).filter(|c| !c.is_empty()).collect();
+    Wish::read(profile.and_then(Profile::parse), &names).map_err(unknown_component)
 }
 
 /// What was installed, and whether it was seen to work; each line ended.

@@ -2,6 +2,7 @@
 //! out of a tree.
 
 pub mod atomic;
+pub mod digest;
 pub mod lock;
 pub mod record;
 pub mod space;

@@ -8,6 +8,16 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 
 /// Removes a file, a link or a directory with all that is in it; nothing there is fine. Links are removed, never
+/// The names in a directory, sorted. One that is no text is left out.
+pub fn names(folder: &Path) -> io::Result<Vec<String>> {
+    let mut names = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        names.extend(entry?.file_name().into_string());
+    }
+    names.sort_unstable();
+    Ok(names)
+}
+
 /// followed; directories that nothing may be written into are made writable.
 pub fn remove(path: &Path) -> Result<(), Failure> {
     let removed = match fs::symlink_metadata(path) {

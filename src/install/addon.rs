@@ -147,12 +147,8 @@ fn need(plan: &AddonPlan) -> Need {
 
 fn announcement(plan: &AddonPlan, room: &Room, facts: &Facts) -> Vec<String> {
     let need = need(plan);
-    let free = room.stores.iter().filter(|s| s.tree).map(|s| s.free).min().unwrap_or(0);
-    let loaded = if room.loaded > 0 {
-        format!(" ({} of it loaded already)", size(room.loaded))
-    } else {
-        String::new()
-    };
+    let free = room.free();
+    let loaded = room.loaded_already();
     let load = match (plan.part.local.is_some(), need.load) {
         (true, _) => "nothing to load".to_owned(),
         (false, 0) => "a size that the server does not say".to_owned(),

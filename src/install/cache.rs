@@ -8,7 +8,6 @@ use crate::install::look::downloads;
 use crate::ui::talk::Talk;
 use cudaup_core::home::Home;
 use std::collections::BTreeMap;
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -165,17 +164,10 @@ fn items(home: &Home) -> Result<Vec<Item>, Failure> {
 
 /// The names in a directory, sorted; none where there is none.
 fn names(folder: &Path) -> Result<Vec<String>, Failure> {
-    let failed = |e: &io::Error| Failure::io("list", folder, e);
-    let entries = match fs::read_dir(folder) {
-        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        other => other.map_err(|e| failed(&e))?,
-    };
-    let mut names = Vec::new();
-    for entry in entries {
-        names.extend(entry.map_err(|e| failed(&e))?.file_name().into_string());
+    match tree::names(folder) {
+        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+        names => names.map_err(|e| Failure::io("list", folder, &e)),
     }
-    names.sort();
-    Ok(names)
 }
 
 /// Counts a file, or the files of a directory. One that another process has just removed is none.
@@ -194,6 +186,7 @@ fn add(amounts: &mut BTreeMap<Kind, Amount>, kind: Kind, path: &Path) -> Result<
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
     use tempfile::TempDir;
 
     const QUIET: Talk = Talk { quiet: true, verbose: false, terminal: false };

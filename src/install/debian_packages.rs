@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::failure::Exit;
-use crate::host::{Host, Terminals};
+use crate::host::Host;
 use crate::net::fault_server::Answer as Fault;
 use crate::source::debian::fake::{FakeMirror, TRIXIE};
 use crate::source::profile::{Profile, Wish};
@@ -26,9 +26,7 @@ fn install(root: &Path, mirror: &FakeMirror, profile: Profile) -> Result<Install
         user_home: Some(root.join("user")),
         home: Some(home.clone()),
         sysroot: Some(root.join("sys")),
-        offline: false,
-        program: None,
-        terminal: Terminals { stdin: false, stdout: false, stderr: false },
+        ..Host::bare()
     };
     let home = Home::new(home);
     let disk = RealDisk::new(host.sysroot.clone(), &home);

@@ -236,12 +236,8 @@ pub fn announcement(plan: &Plan, room: &Room, facts: &Facts) -> Vec<String> {
     };
     let parts =
         if plan.parts.len() == 1 { "1 part".to_owned() } else { format!("{} parts", plan.parts.len()) };
-    let loaded = if room.loaded > 0 {
-        format!(" ({} of it loaded already)", size(room.loaded))
-    } else {
-        String::new()
-    };
-    let free = room.stores.iter().filter(|s| s.tree).map(|s| s.free).min().unwrap_or(0);
+    let loaded = room.loaded_already();
+    let free = room.free();
     let elsewhere = facts.platform != Some(plan.platform);
     let machine = if elsewhere { format!(" for {}", plan.platform.name()) } else { String::new() };
     let from = if plan.source == LOCAL { "this machine" } else { plan.source };

@@ -1,5 +1,6 @@
 //! `--from`: what is on this machine is looked at; what is behind an address is loaded first.
 
+use crate::disk::digest::sha256;
 use crate::disk::lock::Lock;
 use crate::failure::{Exit, Failure};
 use crate::install::apply::Site;
@@ -9,7 +10,6 @@ use crate::source::local::{self, Origin};
 use crate::source::plan::{Part, Plan};
 use crate::source::query::Query;
 use crate::ui::progress::Progress;
-use sha2::{Digest, Sha256};
 use std::fs;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -60,7 +60,7 @@ fn load(site: &Site<'_>, query: &Query<'_>, url: &str) -> Result<PathBuf, Failur
         return Err(Failure::new(Exit::Usage, format!("{shown} does not end in the name of an archive"))
             .hint("cudaup install --from https://HOST/PATH/cuda-12.4.tar.xz"));
     }
-    let mark: String = Sha256::digest(url.as_bytes()).iter().take(6).map(|b| format!("{b:02x}")).collect();
+    let mark: String = sha256(url.as_bytes()).chars().take(12).collect();
     let folder = downloads(site.home);
     fs::create_dir_all(&folder).map_err(|e| Failure::io("create", &folder, &e))?;
     let file = folder.join(format!("{mark}-{name}"));

@@ -6,6 +6,7 @@ use crate::failure::Failure;
 use crate::host::Host;
 use crate::source::plan::{Part, Platform};
 use crate::toolkit::receipt::Receipt;
+use crate::ui::view::size;
 use cudaup_core::disk::Disk;
 use cudaup_core::home::Home;
 use cudaup_core::inventory::{self, Kind, Toolkit};
@@ -82,6 +83,22 @@ pub struct Room {
     pub loaded: u64,
     /// The file systems that are written to. Each directory of a home may be a link to another.
     pub stores: Vec<Store>,
+}
+
+impl Room {
+    /// The least that can be written where the tree is put together, or has its place.
+    pub fn free(&self) -> u64 {
+        self.stores.iter().filter(|s| s.tree).map(|s| s.free).min().unwrap_or(0)
+    }
+
+    /// Behind what is to be loaded: how much of it is there, if any.
+    pub fn loaded_already(&self) -> String {
+        if self.loaded == 0 {
+            String::new()
+        } else {
+            format!(" ({} of it loaded already)", size(self.loaded))
+        }
+    }
 }
 
 /// A file system, and what of an install it has to take.

@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 
 use cudaup_core::version::Version;
 
-use crate::disk::atomic;
+use crate::disk::{atomic, tree};
 use crate::elf::{Machine, stub};
 use crate::failure::Failure;
 use crate::install::headers;
@@ -125,17 +125,10 @@ impl Work<'_> {
     /// The names in a directory, sorted; none where there is no such directory.
     fn names(&self, place: &str) -> Result<Vec<String>, Failure> {
         let path = self.path(place);
-        let failed = |error: &io::Error| Failure::io("list", &path, error);
-        let entries = match fs::read_dir(&path) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-            other => other.map_err(|error| failed(&error))?,
-        };
-        let mut names = Vec::new();
-        for entry in entries {
-            names.extend(entry.map_err(|error| failed(&error))?.file_name().into_string());
+        match tree::names(&path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+            names => names.map_err(|error| Failure::io("list", &path, &error)),
         }
-        names.sort_unstable();
-        Ok(names)
     }
 
     /// The text of a file; empty where there is no such file.

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::failure::Exit;
-use crate::host::{Host, Terminals};
+use crate::host::Host;
 use crate::net::fault_server::Answer as Fault;
 use crate::source::profile::{Profile, Wish};
 use crate::source::pypi::fake::{self, CLOSURE, FakeIndex, Form};
@@ -46,9 +46,7 @@ impl Machine {
             user_home: Some(root.path().join("user")),
             home: Some(home.clone()),
             sysroot: Some(root.path().join("sys")),
-            offline: false,
-            program: None,
-            terminal: Terminals { stdin: false, stdout: false, stderr: false },
+            ..Host::bare()
         };
         let disk = RealDisk::new(host.sysroot.clone(), &Home::new(home.clone()));
         Self { root, index, host, home: Home::new(home), disk }

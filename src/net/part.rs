@@ -2,6 +2,7 @@
 //! which state of the server's file it is a part of.
 
 use super::error::Error;
+use crate::disk::digest::hex;
 use crate::disk::text;
 use crate::failure::Failure;
 use serde::{Deserialize, Serialize};
@@ -82,7 +83,7 @@ impl Part {
 
     /// The sha256 of all bytes, in lower-case hex.
     pub fn sha256(&self) -> String {
-        hex(self.hasher.clone())
+        hex(&self.hasher.clone().finalize())
     }
 
     /// The file is whole: it takes its own name.
@@ -105,7 +106,7 @@ pub(super) fn digest_of(path: &Path) -> Result<Option<(String, u64)>, Error> {
     match File::open(path) {
         Ok(mut file) => {
             let (hasher, length) = digest(&mut file).map_err(|e| disk("read", path, &e))?;
-            Ok(Some((hex(hasher), length)))
+            Ok(Some((hex(&hasher.finalize()), length)))
         }
         Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(e) => Err(disk("open", path, &e)),
@@ -133,14 +134,6 @@ fn digest(file: &mut File) -> io::Result<(Sha256, u64)> {
         hasher.update(buffer.get(..count).unwrap_or_default());
         length += count as u64;
     }
-}
-
-fn hex(hasher: Sha256) -> String {
-    use std::fmt::Write;
-    hasher.finalize().iter().fold(String::with_capacity(64), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
 }
 
 fn beside(target: &Path, ending: &str) -> PathBuf {

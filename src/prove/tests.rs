@@ -2,7 +2,6 @@
 
 use super::*;
 use crate::elf::stub;
-use crate::host::Terminals;
 use crate::process::script;
 
 const VERSION: Version = Version::exact(13, 0, 2);
@@ -38,17 +37,7 @@ impl Scene {
             std::os::unix::fs::symlink(real.unwrap(), root.path().join("path").join(tool)).unwrap();
         }
         let vars = vec![(OsString::from("PATH"), root.path().join("path").into())];
-        let terminal = Terminals { stdin: false, stdout: false, stderr: false };
-        let host = Host {
-            vars,
-            cwd: None,
-            user_home: None,
-            home: None,
-            sysroot: None,
-            offline: false,
-            program: None,
-            terminal,
-        };
+        let host = Host { vars, ..Host::bare() };
         Self { root, host }
     }
 

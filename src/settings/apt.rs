@@ -146,7 +146,7 @@ fn key(word: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::host::Terminals;
+
     use std::fs;
 
     fn found(files: &[(&str, &str)]) -> Vec<(String, Vec<String>)> {
@@ -156,16 +156,7 @@ mod tests {
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, text).unwrap();
         }
-        let host = Host {
-            vars: Vec::new(),
-            cwd: None,
-            user_home: None,
-            home: None,
-            sysroot: Some(root.path().to_owned()),
-            offline: false,
-            program: None,
-            terminal: Terminals { stdin: false, stdout: false, stderr: false },
-        };
+        let host = Host { sysroot: Some(root.path().to_owned()), ..Host::bare() };
         let name = |p: &PathBuf| p.strip_prefix(root.path()).unwrap().display().to_string();
         let own = [root.path().join("own.gpg")];
         let keys = |m: &Mirror| m.keys.iter().map(name).collect();

@@ -1,20 +1,15 @@
 //! Where indexes are found, on a made-up machine.
 
 use super::*;
-use crate::host::Terminals;
 use std::fs;
 
 /// A machine in a directory of its own: nothing of the real one is looked at.
 fn host(root: &Path, vars: &[(&str, &str)]) -> Host {
     Host {
         vars: vars.iter().map(|(n, v)| (n.into(), v.into())).collect(),
-        cwd: None,
         user_home: Some(root.join("home")),
-        home: None,
         sysroot: Some(root.join("sys")),
-        offline: false,
-        program: None,
-        terminal: Terminals { stdin: false, stdout: false, stderr: false },
+        ..Host::bare()
     }
 }
 

@@ -4,7 +4,6 @@ pub mod addon;
 pub mod catalogue;
 pub mod component;
 pub mod debian;
-pub mod digest;
 mod each;
 pub mod index;
 pub mod local;

@@ -1,7 +1,8 @@
 //! Command lines and what they order; results and how they read.
 
 use super::*;
-use crate::host::{Host, Terminals};
+use crate::host::Host;
+use crate::source::profile::{Profile, Wish};
 use crate::source::pypi::fake::FakeIndex;
 use crate::toolkit::receipt::{Proof, Receipt};
 use crate::ui::talk::Talk;
@@ -37,9 +38,7 @@ fn context(root: &Path, index: &str) -> Context {
         user_home: Some(root.to_path_buf()),
         home: Some(root.join(".cudaup")),
         sysroot: Some(root.join("sys")),
-        offline: false,
-        program: None,
-        terminal: Terminals { stdin: false, stdout: false, stderr: false },
+        ..Host::bare()
     };
     Context {
         vars: host.vars.iter().cloned().collect(),

@@ -1,10 +1,10 @@
 //! Archives and directories that lie on this machine already: looked at where they are, and never touched.
 
 use super::queue::Queue;
+use crate::disk::digest::hex;
 use crate::failure::{Exit, Failure};
 use crate::source::plan::Part;
 use sha2::{Digest, Sha256};
-use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
@@ -36,11 +36,7 @@ pub fn open(part: &Part, path: &Path, queue: &Queue) -> Result<Option<File>, Fai
             return Ok(None);
         }
     }
-    let mut got = String::new();
-    for byte in hasher.finalize() {
-        // Writing to a text does not fail.
-        let _ = write!(got, "{byte:02x}");
-    }
+    let got = hex(&hasher.finalize());
     if got.eq_ignore_ascii_case(&part.sha256) {
         return Ok(Some(file));
     }

@@ -1,7 +1,6 @@
 //! Mirrors of a made-up server, and what can be had from them.
 
 use super::*;
-use crate::host::Terminals;
 use crate::net::fault_server::Answer;
 use crate::net::{Client, NetSettings, Patience};
 use crate::settings::{Indexes, Place};
@@ -37,16 +36,7 @@ impl Mirror {
         let client = Client::new(&NetSettings { patience, ..NetSettings::default() }).unwrap();
         Self {
             root: TempDir::new().unwrap(),
-            host: Host {
-                vars: Vec::new(),
-                cwd: None,
-                user_home: None,
-                home: None,
-                sysroot: None,
-                offline: false,
-                program: None,
-                terminal: Terminals { stdin: false, stdout: false, stderr: false },
-            },
+            host: Host { ..Host::bare() },
             reach: Reach { client, indexes, dist: place, keep: false },
         }
     }

@@ -49,7 +49,7 @@ fn publish(dist: &mut FakeDist, announced: Files<'_>, nvcc: Files<'_>) -> String
             let place = described[platform]["relative_path"].as_str().unwrap().to_owned();
             let top = format!("{name}-{platform}-12.4.1-archive");
             let said = archive(&top, files);
-            described[platform]["sha256"] = crate::source::digest::sha256(&said).into();
+            described[platform]["sha256"] = crate::disk::digest::sha256(&said).into();
             described[platform]["size"] = said.len().to_string().into();
             dist.server.file(&format!("{TREE}{place}"), &archive(&top, there));
         }

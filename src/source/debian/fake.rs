@@ -2,8 +2,8 @@
 
 mod archives;
 
+use crate::disk::digest::sha256;
 use crate::net::fault_server::FaultServer;
-use crate::source::digest::sha256;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::Write as _;

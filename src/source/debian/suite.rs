@@ -3,10 +3,10 @@
 use super::packages::{self, Package};
 use super::release::Release;
 use super::signature;
+use crate::disk::digest::sha256;
 use crate::failure::{Exit, Failure};
 use crate::net::{self, Client, Error};
 use crate::settings::Mirror;
-use crate::source::digest::sha256;
 use crate::source::plan::Platform;
 use crate::source::query::{Miss, Query};
 use cudaup_core::version::Version;

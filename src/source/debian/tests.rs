@@ -2,7 +2,7 @@
 
 use super::fake::{BULLSEYE, FakeMirror, TRIXIE};
 use super::*;
-use crate::host::{Host, Terminals};
+use crate::host::Host;
 use crate::net::fault_server::Answer;
 use crate::source::reach::reach;
 use std::fs;
@@ -12,13 +12,9 @@ use std::path::Path;
 fn host(root: &Path, vars: &[(&str, &str)]) -> Host {
     Host {
         vars: vars.iter().map(|(n, v)| ((*n).into(), (*v).into())).collect(),
-        cwd: None,
-        user_home: None,
         home: Some(root.join("home")),
         sysroot: Some(root.join("sys")),
-        offline: false,
-        program: None,
-        terminal: Terminals { stdin: false, stdout: false, stderr: false },
+        ..Host::bare()
     }
 }
 

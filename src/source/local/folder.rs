@@ -2,6 +2,7 @@
 
 use super::{NAME, agreed, nothing_here};
 use crate::disk::text;
+use crate::disk::tree;
 use crate::failure::{Exit, Failure};
 use crate::source::nvidia::manifest::{Archive, Manifest};
 use crate::source::plan::{Part, Plan, Platform};
@@ -252,11 +253,5 @@ fn known(name: &str) -> &str {
 }
 
 fn names(folder: &Path) -> Result<Vec<String>, Failure> {
-    let failed = |e: &std::io::Error| Failure::io("list", folder, e);
-    let mut names = Vec::new();
-    for entry in fs::read_dir(folder).map_err(|e| failed(&e))? {
-        names.extend(entry.map_err(|e| failed(&e))?.file_name().into_string());
-    }
-    names.sort();
-    Ok(names)
+    tree::names(folder).map_err(|e| Failure::io("list", folder, &e))
 }

@@ -1,7 +1,7 @@
 //! What is found in directories, folders and archives made for the purpose.
 
 use super::*;
-use crate::host::{Host, Terminals};
+use crate::host::Host;
 use crate::net::{Client, NetSettings};
 use crate::settings::{Indexes, Place};
 use crate::source::plan::Platform;
@@ -29,16 +29,7 @@ impl Machine {
         let client = Client::new(&settings).unwrap();
         Self {
             root: TempDir::new().unwrap(),
-            host: Host {
-                vars: Vec::new(),
-                cwd: None,
-                user_home: None,
-                home: None,
-                sysroot: None,
-                offline: true,
-                program: None,
-                terminal: Terminals { stdin: false, stdout: false, stderr: false },
-            },
+            host: Host { offline: true, ..Host::bare() },
             reach: Reach { client, indexes, dist: place, keep: false },
         }
     }

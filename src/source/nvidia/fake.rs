@@ -1,7 +1,7 @@
 //! A server laid out like NVIDIA's for the tests: an index page, manifests in their form, and archives of next to no bytes.
 
+use crate::disk::digest::sha256;
 use crate::net::fault_server::FaultServer;
-use crate::source::digest::sha256;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 

@@ -3,11 +3,11 @@
 
 use super::manifest::{self, Manifest, NoManifest};
 use super::page;
+use crate::disk::digest::sha256;
 use crate::disk::{atomic, text};
 use crate::failure::{Exit, Failure};
 use crate::net::{Client, Error};
 use crate::settings::{NVIDIA_CN, Place};
-use crate::source::digest::sha256;
 use crate::source::query::{Miss, Query};
 use cudaup_core::version::Version;
 use std::path::PathBuf;

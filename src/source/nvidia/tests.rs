@@ -3,7 +3,7 @@
 use super::fake::{FakeDist, NEW, OLD, TREE, component, manifest, path};
 use super::manifest::Manifest;
 use super::*;
-use crate::host::{Host, Terminals};
+use crate::host::Host;
 use crate::net::fault_server::Answer;
 use crate::net::{Client, NetSettings};
 use crate::settings::{Indexes, Place};
@@ -26,14 +26,9 @@ impl World {
     fn new(url: &str) -> Self {
         let home = TempDir::new().unwrap();
         let host = Host {
-            vars: Vec::new(),
-            cwd: None,
-            user_home: None,
             home: Some(home.path().to_path_buf()),
             sysroot: Some(home.path().join("sys")),
-            offline: false,
-            program: None,
-            terminal: Terminals { stdin: false, stdout: false, stderr: false },
+            ..Host::bare()
         };
         let place = |url: &str| Place { url: url.to_owned(), origin: "a test".to_owned() };
         let indexes =

@@ -1,9 +1,9 @@
 //! What is asked of the index: a project's files, the metadata of a wheel, the size of a file.
 
+use crate::disk::digest;
 use crate::failure::{Exit, Failure};
 use crate::net::{Client, Error};
 use crate::settings::{Indexes, Place};
-use crate::source::digest;
 use crate::source::each::each;
 use crate::source::index::{self, Listed, NoList};
 use crate::source::pypi::metadata;

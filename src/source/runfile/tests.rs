@@ -1,7 +1,7 @@
 //! The installer's file on a server of its own.
 
 use super::*;
-use crate::host::{Host, Terminals};
+use crate::host::Host;
 use crate::net::fault_server::{Answer, FaultServer};
 use crate::net::{Client, NetSettings};
 use crate::settings::{Indexes, Place};
@@ -14,16 +14,7 @@ fn asked(root: &str, request: &str, offline: bool) -> Result<Plan, Miss> {
     let place = Place { url: root.to_owned(), origin: "test".into() };
     let indexes = Indexes { places: vec![place.clone()], certificates: Vec::new(), notes: Vec::new() };
     let client = Client::new(&NetSettings { offline, ..NetSettings::default() }).unwrap();
-    let host = Host {
-        vars: Vec::new(),
-        cwd: None,
-        user_home: None,
-        home: None,
-        sysroot: None,
-        offline,
-        program: None,
-        terminal: Terminals { stdin: false, stdout: false, stderr: false },
-    };
+    let host = Host { offline, ..Host::bare() };
     plan(&Query {
         host: &host,
         reach: &Reach { client, indexes, dist: place, keep: false },

@@ -3,7 +3,6 @@
 use std::ffi::OsString;
 
 use super::*;
-use crate::host::Terminals;
 
 fn limits(gcc: u32, clang: u32) -> Limits {
     Limits::parse(&format!(
@@ -29,17 +28,7 @@ fn machine(programs: &[(&str, &str)]) -> (tempfile::TempDir, Host) {
         process::script(&bin.path().join(name), &format!("#!/bin/sh\n{answer}"));
     }
     let vars = vec![(OsString::from("PATH"), OsString::from(format!("relative::{}", bin.path().display())))];
-    let terminal = Terminals { stdin: false, stdout: false, stderr: false };
-    let host = Host {
-        vars,
-        cwd: None,
-        user_home: None,
-        home: None,
-        sysroot: None,
-        offline: false,
-        program: None,
-        terminal,
-    };
+    let host = Host { vars, ..Host::bare() };
     (bin, host)
 }
 

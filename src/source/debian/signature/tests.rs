@@ -1,7 +1,6 @@
 //! Signatures of a made-up key, judged by the gpgv of this machine.
 
 use super::*;
-use crate::host::Terminals;
 use crate::settings::Place;
 use std::path::Path;
 
@@ -40,16 +39,7 @@ fn bytes(hex: &str) -> Vec<u8> {
 }
 
 fn host(path: &str) -> Host {
-    Host {
-        vars: vec![("PATH".into(), path.into())],
-        cwd: None,
-        user_home: None,
-        home: None,
-        sysroot: None,
-        offline: false,
-        program: None,
-        terminal: Terminals { stdin: false, stdout: false, stderr: false },
-    }
+    Host { vars: vec![("PATH".into(), path.into())], ..Host::bare() }
 }
 
 /// Checks the text with these keys, or says that this machine cannot.
