@@ -13,16 +13,17 @@ _cu_near='' _cu_same='' _cudaup_same='' _cudaup_seen='' _cu_root=/ _cudaup_fresh
 _cudaup_there='' _cudaup_refused='' _cudaup_upper=A _cudaup_starting=''
 
 # At the prompt. This test is the whole cost where the last command succeeded, and a project's own pin and the user's
-# default are as they were; all other cases are _cudaup_look's. bash copies a function's body at each call: what is seldom
+# default are as they were; all other cases are _cudaup_look's. A machine's default that comes where none was is seen at the
+# next cd: to look for one here takes a thirtieth of the whole. bash copies a function's body at each call: what is seldom
 # needed has functions of its own, the names in here are short, and `builtin`, which elsewhere goes before what people give
 # functions or aliases of their own, is not spent on mapfile.
 _cudaup_hook() {
   _cu_code=$?
   # shellcheck disable=SC2015 # whatever of this is not so, _cudaup_look is to look
-  [[ -f $_cu_near && -r $_cu_near && -f $_cu_own && -e $_cu_root && ! -e $_cu_etc ]] && {
+  [[ -f $_cu_near && -r $_cu_near && -f $_cu_own && -e $_cu_root ]] && {
     mapfile -u3 _cu_a
     mapfile -u4 _cu_b
-    [[ "$_cu_code;${PWD-};${_cu_a[*]-};${_cu_b[*]-};${CUDAUP_VERSION-};${CUDA_HOME-};${PATH-}" == "$_cu_same" ]]
+    [[ $_cu_code\;${PWD-}\;${_cu_a[*]-}\;${_cu_b[*]-}\;${CUDAUP_VERSION-}\;${CUDA_HOME-}\;${PATH-} == "$_cu_same" ]]
   } 3<"$_cu_near" 4<"$_cu_own" || _cudaup_look
 }
 
@@ -33,19 +34,21 @@ _cudaup_hook_below() {
     [[ ! -e $_cudaup_at && ! -L $_cudaup_at ]] || break
   done
   # shellcheck disable=SC2015 # whatever of this is not so, _cudaup_look is to look
-  [[ $_cudaup_at == "$_cu_near" && -f $_cu_near && -r $_cu_near && -f $_cu_own && -e $_cu_root && ! -e $_cu_etc ]] && {
+  [[ $_cudaup_at == "$_cu_near" && -f $_cu_near && -r $_cu_near && -f $_cu_own && -e $_cu_root ]] && {
     mapfile -u3 _cu_a
     mapfile -u4 _cu_b
-    [[ "$_cu_code;${PWD-};${_cu_a[*]-};${_cu_b[*]-};${CUDAUP_VERSION-};${CUDA_HOME-};${PATH-}" == "$_cu_same" ]]
+    [[ $_cu_code\;${PWD-}\;${_cu_a[*]-}\;${_cu_b[*]-}\;${CUDAUP_VERSION-}\;${CUDA_HOME-}\;${PATH-} == "$_cu_same" ]]
   } 3<"$_cu_near" 4<"$_cu_own" || _cudaup_look
 }
 
 # Keeps $?, unless the shell would end for it (set -e). A link that leads nowhere is a name that is there: it counts, and
 # the program says what is wrong with it. Where `==` takes a for A (nocasematch), all is looked at anew at each prompt.
 _cudaup_look() {
-  # What stands in a start file below cudaup's lines is no newer wish: the first prompt enters over it.
-  [[ -z $_cudaup_starting || "${CUDA_HOME-};${PATH-}" == "$_cudaup_seen" ]] || _cudaup_asked='?'
-  _cudaup_starting=''
+  if [[ -n $_cudaup_starting ]]; then
+    # What stands in a start file below cudaup's lines is no newer wish: the first prompt enters over it.
+    [[ "${CUDA_HOME-};${PATH-}" == "$_cudaup_seen" ]] || _cudaup_asked='?'
+    _cudaup_starting='' _cudaup_same=''
+  fi
   [[ ${PWD-} == "$_cudaup_pwd" && a != "$_cudaup_upper" ]] || _cudaup_climb
   for _cudaup_at in "${_cudaup_places[@]}"; do
     [[ ! -e $_cudaup_at && ! -L $_cudaup_at ]] || break
@@ -144,7 +147,7 @@ _cudaup_settle() {
       builtin mapfile -n64 -u4 _cu_b
     } 3<"$_cu_near" 4<"$_cu_own" || :
     [[ -z ${_cu_a[63]-}${_cu_b[63]-} ]] || _cu_near=''
-    _cu_same="0;${PWD-};${_cu_a[*]-};${_cu_b[*]-};${CUDAUP_VERSION-};${CUDA_HOME-};${PATH-}"
+    _cu_same=0\;${PWD-}\;${_cu_a[*]-}\;${_cu_b[*]-}\;${CUDAUP_VERSION-}\;${CUDA_HOME-}\;${PATH-}
   fi
   _cudaup_at_prompt=_cudaup_hook _cudaup_nearer=()
   for _cudaup_at in "${_cudaup_places[@]}"; do

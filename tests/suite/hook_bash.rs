@@ -211,3 +211,18 @@ fn open_to_all(at: &Sandbox, directory: &std::path::Path) -> bool {
     crate::sandbox::copy(&built, &program);
     true
 }
+
+/// The long look takes twice as long as the short test: a shell that starts in a project is not to stay on it.
+#[test]
+fn a_shell_that_starts_in_a_project_takes_the_short_test_at_its_prompts() {
+    let at = machine();
+    nvcc(&at, "12.4.1");
+    let watch =
+        "eval \"$(declare -f _cudaup_look | sed '1s/.*/_long ()/')\"\n_cudaup_look() { echo long; _long; }\n";
+    at.write("home/.cudaup/default", "11.8\n");
+    at.write("home/watch", watch);
+    let fed = format!("cd ~/q\n{INIT}\n:\n. ~/watch\necho calm\n:\nPATH=$PATH:/x\n:\necho end\n");
+    let said = interactive(&at, &fed);
+    assert_eq!(complaints(&said, &fed), "");
+    assert_eq!(lines(&said.out), ["calm", "long", "end"]);
+}
