@@ -2,6 +2,7 @@
 
 use crate::command::{self, Context, Outcome};
 use crate::failure::Failure;
+use crate::install::share;
 use clap::{Parser, Subcommand, ValueEnum};
 use std::ffi::OsString;
 
@@ -82,6 +83,18 @@ pub enum Command {
 impl Command {
     /// Runs the command.
     pub fn run(&self, context: &Context, json: bool) -> Result<Outcome, Failure> {
+        let outcome = self.outcome(context, json);
+        let fills_the_home = !matches!(
+            self,
+            Self::Current(_) | Self::Which(_) | Self::Exec(_) | Self::Env(_) | Self::Init(_) | Self::Hook(_)
+        );
+        if fills_the_home {
+            share::open_to_all(&context.host, &context.home);
+        }
+        outcome
+    }
+
+    fn outcome(&self, context: &Context, json: bool) -> Result<Outcome, Failure> {
         match self {
             Self::Install(args) => args.run(context),
             Self::Uninstall(args) => args.run(context),

@@ -161,8 +161,8 @@ pub fn parse_default(bytes: &[u8]) -> Result<Pin, BadPin> {
     Ok(pin)
 }
 
-/// `text` with its request replaced: comments, keys, blank lines stay as they are. A text without a request gets it as
-/// its first line. Line ends become LF, a UTF-8 mark is dropped.
+/// `text` with its request replaced: comments, keys, blank lines between them stay as they are. A text without a request
+/// gets it as its first line. Line ends become LF, a UTF-8 mark is dropped.
 pub fn with_request(bytes: &[u8], request: &str) -> Result<String, BadPin> {
     let text = text(bytes)?;
     let mut out = String::new();
@@ -186,6 +186,8 @@ pub fn with_request(bytes: &[u8], request: &str) -> Result<String, BadPin> {
         out.push_str(request);
         out.push('\n');
     }
+    out.truncate(out.trim_end().len());
+    out.push('\n');
     Ok(out)
 }
 
@@ -368,6 +370,7 @@ mod tests {
     fn a_request_is_replaced_and_nothing_else() {
         let new = |text: &str| with_request(text.as_bytes(), "12.4").unwrap();
         assert_eq!(new("11.8\r\n"), "12.4\n");
+        assert_eq!(new("\n11.8\r\n\r\n"), "\n12.4\n");
         assert_eq!(new(""), "12.4\n");
         assert_eq!(new("# top\n  11.8  # why\ncudnn = 9.8"), "# top\n  12.4  # why\ncudnn = 9.8\n");
         assert_eq!(new("cudnn = 9.8\n"), "12.4\ncudnn = 9.8\n");

@@ -128,7 +128,11 @@ fn next_line(context: &Context, addon: &Addon, style: &Style) -> String {
     let pin = cudaup_core::resolve::nearest_pin(&context.world()).ok().flatten();
     let default = style.path(&context.home.default_file());
     let line = format!("{} = {}", addon.library.name, addon.version.first(2));
+    let other = cuda_here(context).ok().flatten().is_some_and(|major| major != addon.cuda);
     match pin {
+        _ if other => {
+            format!("next: the line `{line}` in the .cuda-version of a project with CUDA {}", addon.cuda)
+        }
         Some((file, _)) => {
             format!("next: the line `{line}` in {} (this project) or in {default} (you)", style.path(&file))
         }

@@ -4,7 +4,7 @@ use crate::command::Context;
 use crate::failure::{Exit, Failure};
 use crate::install::apply::LICENCE;
 use crate::install::decide::Order;
-use crate::install::{self, Answer, Installed, share};
+use crate::install::{self, Answer, Installed};
 use crate::shims;
 use crate::source::component;
 use crate::source::never;
@@ -23,7 +23,6 @@ pub fn carry_out(context: &Context, order: &Order) -> Result<Answer, Failure> {
     // An install that was killed after its toolkit had its place may have left these to the next one.
     if !matches!(answer, Answer::Planned(..)) {
         renew_shims(context);
-        share::open_to_all(&context.host, &context.home);
     }
     Ok(answer)
 }

@@ -13,26 +13,27 @@ pub fn open_to_all(host: &Host, home: &Home) {
     if !is_for_all(root, host.user_home.as_ref(), home) {
         return;
     }
-    let directories = vec![
-        home.path().to_path_buf(),
-        home.toolkits(),
-        home.shims(),
-        home.staging(),
-        home.cache(),
-        home.cache().join("downloads"),
-    ];
-    let libraries = fs::read_dir(home.addons()).into_iter().flatten().flatten().map(|entry| entry.path());
-    let directories = directories.into_iter().chain([home.addons()]).chain(libraries);
+    let entries =
+        |directory: PathBuf| fs::read_dir(directory).into_iter().flatten().flatten().map(|e| e.path());
+    let own = [home.path().to_path_buf(), home.toolkits(), home.shims(), home.staging(), home.addons()];
     let files = [home.default_file(), home.path().join(crate::install::look::MACHINE_FILE)];
-    for path in directories.chain(files.clone()) {
-        let Ok(found) = fs::symlink_metadata(&path).map(|found| found.permissions().mode() & 0o7777) else {
-            continue;
-        };
-        let wanted = if files.contains(&path) { found | 0o044 } else { found | 0o055 };
-        if wanted != found {
-            // The toolkit is in place; who cannot read it says so.
-            let _ = fs::set_permissions(path, Permissions::from_mode(wanted));
+    own.into_iter().chain(files).chain(entries(home.addons())).for_each(open);
+    let mut below = vec![home.cache()];
+    while let Some(path) = below.pop() {
+        if fs::symlink_metadata(&path).is_ok_and(|found| found.is_dir()) {
+            below.extend(entries(path.clone()));
         }
+        open(path);
+    }
+}
+
+/// What was done is done: where this is refused, whoever cannot read it says so.
+fn open(path: PathBuf) {
+    let Ok(found) = fs::symlink_metadata(&path) else { return };
+    let mode = found.permissions().mode() & 0o7777;
+    let wanted = if found.is_dir() { mode | 0o055 } else { mode | 0o044 };
+    if wanted != mode && !found.is_symlink() {
+        let _ = fs::set_permissions(path, Permissions::from_mode(wanted));
     }
 }
 

@@ -27,10 +27,9 @@ fn reason(asked: Version, known: &[Version]) -> String {
     let before = known.iter().rfind(|v| **v < asked);
     let after = known.iter().find(|v| **v > asked);
     let release = Version { update: None, ..asked };
-    if asked.update.is_some()
-        && let Some(last) = known.iter().rfind(|v| release.accepts(**v))
-    {
-        return format!(" ({last} is the last update of {release})");
+    if asked.update.is_some() && known.iter().any(|v| release.accepts(*v)) {
+        let updates: Vec<Version> = known.iter().copied().filter(|v| release.accepts(*v)).collect();
+        return format!(" ({release} has {})", list(&updates));
     }
     match (before, after) {
         (Some(before), Some(after)) if before.major == asked.major && after.major == asked.major => {
@@ -112,7 +111,7 @@ mod tests {
     fn an_update_that_does_not_exist() {
         assert_eq!(
             said("13.0.9"),
-            "there is no CUDA 13.0.9 (13.0.3 is the last update of 13.0) | cudaup install 13.0 | the newest: 13.5.0, 13.4.3, 13.0.3"
+            "there is no CUDA 13.0.9 (13.0 has 13.0.0, 13.0.1, 13.0.2, 13.0.3) | cudaup install 13.0 | the newest: 13.5.0, 13.4.3, 13.0.3"
         );
     }
 

@@ -268,3 +268,47 @@ fn a_choice_says_what_is_still_missing_with_it() {
         said.out
     );
 }
+
+#[test]
+fn what_root_makes_for_everybody_everybody_can_read_under_any_umask() {
+    if !rustix::process::geteuid().is_root() {
+        eprintln!("skipped: only root makes a home for all");
+        return;
+    }
+    let place = Place::new();
+    let (at, home) = (&place.at, place.at.path("opt/cudaup"));
+    let tree = at.path("usr/local/cuda-11.8");
+    let run = |arguments: &[&str]| {
+        let mut command = at.command("/bin/sh", "p");
+        command.env("CUDAUP_HOME", &home).env("NO_PROXY", "127.0.0.1");
+        command.env("CUDAUP_DIST_SERVER", place.server.url("")).args(["-c", "umask 077; exec \"$@\"", "sh"]);
+        let done = said(command.arg(at.home().join("bin/cudaup")).args(arguments).output().unwrap());
+        assert_eq!(done.code, Some(0), "{arguments:?}: {}", done.err);
+    };
+    run(&["add", "cudnn@9.14", "--cuda", "12"]);
+    closed(&home);
+    run(&["link", "mine", tree.to_str().unwrap()]);
+    run(&["use", "--default", "mine"]);
+    run(&["rehash"]);
+    closed(&home);
+    assert_eq!(fs::read_to_string(home.join("default")).unwrap(), "mine\n");
+}
+
+#[test]
+fn a_library_for_another_major_is_for_another_project() {
+    let place = Place::new();
+    let added = place.cudaup("old", &["add", "cudnn@9.14", "--cuda", "12"]);
+    assert_eq!(added.code, Some(0), "{}", added.err);
+    let next = "next: the line `cudnn = 9.14` in the .cuda-version of a project with CUDA 12\n";
+    assert!(added.out.ends_with(next), "{}", added.out);
+}
+
+/// Nothing below a directory is closed to others.
+fn closed(directory: &Path) {
+    let found = Command::new("find")
+        .arg(directory)
+        .args(["(", "-type", "d", "!", "-perm", "-055", "-o", "-type", "f", "!", "-perm", "-044", ")"])
+        .output()
+        .unwrap();
+    assert_eq!(String::from_utf8_lossy(&found.stdout), "");
+}

@@ -41,7 +41,7 @@ fn served(platform: Platform) -> Result<(), Miss> {
         return Ok(());
     }
     let failure = Failure::new(Exit::NoVersion, "PyPI has no toolkit for Jetson boards (linux-aarch64)");
-    Err(Miss::new("has none for linux-aarch64", failure.hint("the same command with --platform linux-sbsa")))
+    Err(Miss::new("has none for linux-aarch64", failure))
 }
 
 /// The releases with a whole compiler. The index tells no dates.
