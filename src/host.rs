@@ -1,5 +1,6 @@
 //! The world, read once: variables, directories, terminals. One plain value that everything below main is given.
 
+use cudaup_core::home::Home;
 use std::ffi::{OsStr, OsString};
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
@@ -61,14 +62,25 @@ impl Host {
         let user_home = dirs::home_dir().filter(|h| h.is_absolute());
         // A relative one would mean another place after each cd, and does not belong into PATH.
         let absolute = |home: PathBuf| std::path::absolute(&home).unwrap_or(home);
-        let home = get("CUDAUP_HOME").map(absolute).or_else(|| user_home.as_ref().map(|h| h.join(".cudaup")));
+        let program = std::env::current_exe().ok();
+        // Without HOME the small program cannot ask who the user is, and both are to look in one place.
+        let around = || {
+            Home::around(program.as_deref()?)
+                .map(|h| h.path().to_path_buf())
+                .filter(|h| h.join("toolkits").is_dir())
+        };
+        let home = match (get("CUDAUP_HOME"), get("HOME")) {
+            (Some(home), _) => Some(absolute(home)),
+            (None, None) => around().or_else(|| user_home.as_ref().map(|h| h.join(".cudaup"))),
+            (None, Some(_)) => user_home.as_ref().map(|h| h.join(".cudaup")),
+        };
         Self {
             cwd: working_directory(lookup(&vars, "PWD"), std::env::current_dir().ok()),
             user_home,
             home,
             sysroot: get("CUDAUP_SYSROOT"),
             offline: lookup(&vars, "CUDAUP_OFFLINE").is_some_and(|v| v != "0"),
-            program: std::env::current_exe().ok(),
+            program,
             terminal: Terminals {
                 stdin: std::io::stdin().is_terminal(),
                 stdout: std::io::stdout().is_terminal(),

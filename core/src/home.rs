@@ -12,6 +12,13 @@ impl Home {
         Self(path.into())
     }
 
+    /// The home that a program lies in, for a process that no variable tells where it is (a service of systemd has no HOME).
+    pub fn around(program: &Path) -> Option<Self> {
+        let folder = program.parent()?;
+        let is_ours = ["bin", "shims"].iter().any(|name| folder.ends_with(name));
+        folder.parent().filter(|home| is_ours && home.parent().is_some()).map(Self::new)
+    }
+
     /// The directory itself.
     pub fn path(&self) -> &Path {
         &self.0

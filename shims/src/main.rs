@@ -20,6 +20,10 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
+/// Names the program that a shim went on to, for the shim that it may start in turn (ccache under the name nvcc): that one
+/// looks only behind it.
+const PASSED: &str = "_CUDAUP_PASSED";
+
 /// Exit codes of a shim's own failures, as shells give them.
 const NOT_FOUND: u8 = 127;
 const CANNOT_RUN: u8 = 126;
@@ -80,19 +84,20 @@ fn choose(world: &World, tool: &OsStr) -> Outcome {
         Entered::Toolkit(choice) => {
             let theirs = choice.toolkit.root.join("bin").join(tool);
             let foreign = || cudaup_core::activate::foreign(world, &activation.vars, &choice.settings.roots);
+            let mut changes = activation.changes;
             let program = if is_another_program(&theirs) {
                 Some(theirs)
             } else {
-                next_on_path(world, tool, Some(&foreign()))
+                let next = next_on_path(world, tool, Some(&foreign()));
+                changes.extend(next.as_deref().map(passed));
+                next
             };
             let Some(program) = program else { return Outcome::Say(lacks(world, choice, tool)) };
-            let exact = Some(choice.exact().into());
-            let mut changes = activation.changes;
-            changes.push(("CUDAUP_VERSION".into(), exact));
+            changes.push(("CUDAUP_VERSION".into(), Some(choice.exact().into())));
             Outcome::Run { program, changes }
         }
         Entered::Nothing => match next_on_path(world, tool, None) {
-            Some(program) => Outcome::Run { program, changes: Vec::new() },
+            Some(program) => Outcome::Run { changes: vec![passed(&program)], program },
             None => Outcome::Say(vec![
                 format!("cudaup: no CUDA toolkit is chosen here and no other {} is on PATH", tool.display()),
                 "try: cudaup use VERSION (this project)   cudaup use --default VERSION (you)".into(),
@@ -106,8 +111,12 @@ fn choose(world: &World, tool: &OsStr) -> Outcome {
     }
 }
 
-/// The tool's next place on PATH behind this shim's own; with `outside`, only places outside every CUDA root. Only ever
-/// onwards, so that copies of the shim in several places do not call each other for ever.
+fn passed(program: &Path) -> Change {
+    (PASSED.into(), Some(program.into()))
+}
+
+/// The tool's next place on PATH behind this shim's own, and behind the one that a shim went on to before; with `outside`, only
+/// places outside every CUDA root. Only ever onwards, so that nothing that calls shims is called by them for ever.
 fn next_on_path(world: &World, tool: &OsStr, outside: Option<&Foreign>) -> Option<PathBuf> {
     let shims = world.home.shims();
     let places: Vec<PathBuf> = split(world.vars.get("PATH")?)
@@ -115,8 +124,11 @@ fn next_on_path(world: &World, tool: &OsStr, outside: Option<&Foreign>) -> Optio
         .filter(|entry| !entry.is_empty())
         .map(|entry| Path::new(&entry).join(tool))
         .collect();
-    let own = places.iter().position(|place| is_this_program(place)).map_or(0, |at| at + 1);
-    places.into_iter().skip(own).find(|place| {
+    let behind = |at: Option<usize>| at.map_or(0, |at| at + 1);
+    let own = behind(places.iter().position(|place| is_this_program(place)));
+    let before = world.vars.get(PASSED).map(Path::new);
+    let passed = behind(places.iter().position(|place| before == Some(place)));
+    places.into_iter().skip(own.max(passed)).find(|place| {
         let directory = place.parent().unwrap_or(place);
         directory != shims
             && outside.is_none_or(|foreign| !foreign.owns_entry(directory.as_os_str()))
@@ -167,7 +179,9 @@ fn run(program: &Path, arguments: impl Iterator<Item = OsString>, changes: Vec<C
 fn home(vars: &Vars) -> Option<Home> {
     let set = |name: &str| vars.get(name).filter(|v| !v.is_empty()).map(PathBuf::from);
     let absolute = |home: PathBuf| std::path::absolute(&home).unwrap_or(home);
-    set("CUDAUP_HOME").map(absolute).or_else(|| set("HOME").map(|h| h.join(".cudaup"))).map(Home::new)
+    let named = set("CUDAUP_HOME").map(absolute).or_else(|| set("HOME").map(|h| h.join(".cudaup")));
+    let own = || Home::around(&std::fs::read_link("/proc/self/exe").ok()?);
+    named.map(Home::new).or_else(own)
 }
 
 /// Whether a path is a program that can be run and is not this very shim, under whatever name or link: that would go

@@ -24,4 +24,5 @@ mod keeping;
 mod net;
 mod sandbox;
 mod shell_driver;
+mod shims;
 mod terminal;

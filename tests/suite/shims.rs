@@ -1,0 +1,61 @@
+//! Shims where something unusual stands around them: wrappers that call them, no HOME.
+
+use crate::sandbox::{Said, Sandbox, said};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+fn shim(at: &Sandbox, tool: &str, directory: &str, set: impl Fn(&mut Command)) -> Said {
+    let mut command = at.command(at.home().join("shims").join(tool), directory);
+    set(&mut command);
+    said(command.output().unwrap())
+}
+
+/// ccache, under the name nvcc, looks for the next nvcc on PATH that is not ccache.
+#[test]
+fn a_wrapper_that_calls_the_shim_again_is_not_called_again() {
+    let at = Sandbox::new();
+    at.managed("12.4.1");
+    at.cudaup("p", &["rehash"]);
+    let shims = at.home().join("shims");
+    at.script("wrapped/nvcc", &format!("exec '{}/nvcc' again", shims.display()));
+    at.script("real/nvcc", "echo real $1");
+    let path = |directories: &[&Path]| {
+        let all = directories.iter().map(|d| d.display().to_string()).collect::<Vec<_>>().join(":");
+        move |command: &mut Command| {
+            command.env("PATH", format!("{all}:/bin"));
+        }
+    };
+    let (wrapped, real) = (at.path("wrapped"), at.path("real"));
+    assert_eq!(shim(&at, "nvcc", "p", path(&[&shims, &wrapped, &real])).out, "real again\n");
+    let nowhere = shim(&at, "nvcc", "p", path(&[&shims, &wrapped]));
+    assert!(nowhere.code == Some(127) && nowhere.err.contains("no other nvcc is on PATH"), "{nowhere:?}");
+    // The same where a toolkit is chosen that lacks the tool.
+    fs::remove_file(at.home().join("toolkits/12.4.1/bin/ptxas")).unwrap();
+    at.write("q/.cuda-version", "12.4\n");
+    at.script("wrapped/ptxas", &format!("exec '{}/ptxas'", shims.display()));
+    fs::hard_link(shims.join("nvcc"), shims.join("ptxas"))
+        .or_else(|_| fs::metadata(shims.join("ptxas")).map(drop))
+        .unwrap();
+    let lacking = shim(&at, "ptxas", "q", path(&[&shims, &wrapped]));
+    assert!(lacking.code == Some(127) && lacking.err.contains("has no ptxas"), "{lacking:?}");
+}
+
+/// A service has no HOME.
+#[test]
+fn without_a_home_the_programs_serve_the_one_that_they_lie_in() {
+    let at = Sandbox::new();
+    let root = at.managed("12.4.1");
+    at.cudaup("p", &["rehash"]);
+    at.write("q/.cuda-version", "12.4\n");
+    let without = |program: PathBuf, arguments: &[&str]| {
+        let mut command = at.command(program, "q");
+        said(command.env_remove("HOME").args(arguments).output().unwrap())
+    };
+    let nvcc = without(at.home().join("shims/nvcc"), &["x"]);
+    assert_eq!(nvcc.out, format!("{} x\n", root.join("bin/nvcc").display()), "{}", nvcc.err);
+    let own = at.home().join("bin/own");
+    crate::sandbox::copy(Path::new(env!("CARGO_BIN_EXE_cudaup")), &own);
+    let which = without(own, &["which", "nvcc"]);
+    assert_eq!(which.out, format!("{}\n", root.join("bin/nvcc").display()), "{}", which.err);
+}
