@@ -69,6 +69,7 @@ _cudaup_look() {
   [[ ${PWD-} -ef . ]] || _cudaup_lost='?' _cudaup_same=''
   _cudaup_key="$_cudaup_lost$_cudaup_at;$_cudaup_pin;$_cudaup_default;$_cudaup_other;${CUDAUP_VERSION-}"
   if [[ "$_cudaup_key;${CUDA_HOME-};${PATH-}" != "$_cudaup_same" || ! -e $_cu_root ]]; then _cudaup_change || :; fi
+  [[ $- != *a* ]] || builtin export -n "${!_cu@}"
   [[ $- == *e* ]] || return "$_cu_code"
 }
 
@@ -81,6 +82,8 @@ _cudaup_read_machine() {
 # Asks the program, if what its last answer stood on is no longer so: the directory may only be another with the same
 # answer. At the start the answer came with this file.
 _cudaup_change() {
+  # Under `set -a` what a prompt sets is exported.
+  builtin export -n "${!_cu@}"
   if [[ -n $_cudaup_refused ]]; then
     _cudaup_list
     builtin [ ":$_cudaup_there" = "$_cudaup_refused" ] || _cudaup_asked='?'

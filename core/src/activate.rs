@@ -36,6 +36,19 @@ pub struct Activation {
     pub notes: Vec<String>,
 }
 
+impl Activation {
+    /// What has to change to get there from where no toolkit is entered, and from `vars` too: the text that somebody keeps is
+    /// whole, also where it comes from a shell that has it all already.
+    pub fn whole(&self, vars: &Vars) -> Vec<Change> {
+        let mut all = changes(&leave(vars).vars, &self.vars);
+        let missing = self.changes.iter().filter(|(name, _)| all.iter().all(|(n, _)| n != name));
+        let missing: Vec<Change> = missing.cloned().collect();
+        all.extend(missing);
+        all.sort();
+        all
+    }
+}
+
 /// What was entered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Entered {

@@ -38,7 +38,9 @@ impl Args {
     /// Runs the command.
     pub fn run(&self, context: &Context, as_json: bool) -> Result<Outcome, Failure> {
         let request = self.request.as_deref().map(|text| context.request(text)).transpose()?;
-        let activation = activate(&context.world(), request.as_ref(), Scope::All);
+        let world = context.world();
+        let activation = activate(&world, request.as_ref(), Scope::All);
+        let changes = activation.whole(world.vars);
         for note in &activation.notes {
             context.talk.say(&format!("note: {note}"));
         }
@@ -48,16 +50,16 @@ impl Args {
             Entered::Refused(refusal) => return Err(refused(refusal)),
         };
         if self.github {
-            return github(context, &activation, &choice);
+            return github(context, &activation, &changes, &choice);
         }
         if as_json {
-            return Ok(Outcome::View(Box::new(Shown { choice, changes: activation.changes })));
+            return Ok(Outcome::View(Box::new(Shown { choice, changes })));
         }
         let dialect = match &self.shell {
             Some(name) => shell::dialect(name)?,
             None => shell::parent::of_parent(&context.host, |_| true)?,
         };
-        Ok(Outcome::Bytes(dialect.render(&activation.changes)))
+        Ok(Outcome::Bytes(dialect.render(&changes)))
     }
 }
 
@@ -80,7 +82,12 @@ impl View for Shown {
 
 /// Later steps of a job get PATH entries by one file and variables by another. Neither can unset: what has to go is set
 /// to nothing. The way back is left out, since no later step leaves.
-fn github(context: &Context, activation: &Activation, choice: &Choice) -> Result<Outcome, Failure> {
+fn github(
+    context: &Context,
+    activation: &Activation,
+    changes: &[Change],
+    choice: &Choice,
+) -> Result<Outcome, Failure> {
     let file = |name: &str| {
         context.host.var(name).map(Path::new).ok_or_else(|| {
             Failure::failed(format!("{name} is not set; --github is for steps of GitHub Actions"))
@@ -89,7 +96,7 @@ fn github(context: &Context, activation: &Activation, choice: &Choice) -> Result
     };
     let (env_file, path_file) = (file("GITHUB_ENV")?, file("GITHUB_PATH")?);
     let mut lines = Vec::new();
-    for (name, value) in activation.changes.iter().filter(|(n, _)| n != "PATH" && n != state::VARIABLE) {
+    for (name, value) in changes.iter().filter(|(n, _)| n != "PATH" && n != state::VARIABLE) {
         let value = value.clone().unwrap_or_default();
         let value = value.as_bytes();
         if value.contains(&b'\n') {

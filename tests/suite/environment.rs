@@ -329,6 +329,21 @@ fn a_refusal_prints_nothing_for_the_shell_to_run() {
 }
 
 #[test]
+fn env_is_whole_also_where_the_toolkit_is_entered_already() {
+    let at = Sandbox::new();
+    at.managed("12.4.1");
+    at.write("p/.cuda-version", "12.4\n");
+    let cudaup = at.home().join("bin/cudaup");
+    for form in ["env --json", "env --shell fish"] {
+        let outside = at.cudaup("p", &form.split(' ').collect::<Vec<_>>());
+        let script = format!("eval \"$('{0}' env --shell bash)\"; '{0}' {form}", cudaup.display());
+        let inside = said(at.command("bash", "p").args(["-c", &script]).output().unwrap());
+        assert!(outside.out.contains("CUDA_HOME"), "{}", outside.err);
+        assert_eq!(inside.out, outside.out);
+    }
+}
+
+#[test]
 fn which_says_what_typing_the_tool_would_run() {
     let at = Sandbox::new();
     at.managed("12.4.1");

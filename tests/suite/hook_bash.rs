@@ -226,3 +226,13 @@ fn a_shell_that_starts_in_a_project_takes_the_short_test_at_its_prompts() {
     assert_eq!(complaints(&said, &fed), "");
     assert_eq!(lines(&said.out), ["calm", "long", "end"]);
 }
+
+#[test]
+fn what_the_hook_remembers_under_set_a_is_not_exported_for_good() {
+    let at = machine();
+    nvcc(&at, "12.4.1");
+    let fed = format!("{INIT}\nset -a\nX=1\ncd ~/q\n:\nset +a\ncd ~/none\nenv | grep -E '^(_cu|X=)'\n");
+    let said = interactive(&at, &fed);
+    assert_eq!(complaints(&said, &fed), "");
+    assert_eq!(lines(&said.out), ["X=1"]);
+}
