@@ -2,7 +2,7 @@
 //!
 //! What fails for a cause outside the toolkit leaves it unproved; any other failure means that the tree is broken.
 
-mod diagnosis;
+pub mod diagnosis;
 #[cfg(test)]
 mod tests;
 

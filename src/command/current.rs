@@ -1,7 +1,7 @@
 //! `cudaup current`: the toolkit that applies here, and why.
 
 use crate::command::typed::other_than;
-use crate::command::{Context, Outcome, nothing_chosen, refused};
+use crate::command::{Context, Outcome, compiler, nothing_chosen, refused};
 use crate::failure::Failure;
 use crate::ui::view::{Style, View};
 use clap::Args as Arguments;
@@ -39,6 +39,9 @@ impl Args {
                     .talk
                     .say(&format!("warning: {}:{line}: {key} is no key of a version file", file.display()));
             }
+        }
+        for line in compiler::lines(context, &choice) {
+            context.talk.say(&line);
         }
         let nvcc = choice.toolkit.root.join("bin/nvcc");
         let other = other_than(context, "nvcc", &nvcc);

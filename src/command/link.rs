@@ -1,6 +1,6 @@
 //! `cudaup link NAME DIRECTORY`: gives a name to a toolkit that lies elsewhere. The directory is never written to.
 
-use crate::command::{Context, Outcome};
+use crate::command::{Context, Outcome, compiler};
 use crate::failure::{Exit, Failure};
 use crate::shims;
 use crate::toolkit::ask;
@@ -42,6 +42,9 @@ impl Args {
         let replaced = put(&link, &target)?;
         let linked = Linked { name: name.to_owned(), target, identity, replaced };
         shims::renew(&context.home, &context.host, &context.disk)?;
+        for line in compiler::of_tree(context, &linked.target, linked.identity.version, None) {
+            context.talk.say(&line);
+        }
         Ok(Outcome::View(Box::new(linked)))
     }
 

@@ -3,6 +3,7 @@
 
 pub mod add;
 pub mod cache;
+pub mod compiler;
 pub mod current;
 pub mod env;
 pub mod exec;

@@ -1,6 +1,6 @@
 //! Installing, for the commands that do.
 
-use crate::command::Context;
+use crate::command::{Context, compiler};
 use crate::failure::{Exit, Failure};
 use crate::install::apply::LICENCE;
 use crate::install::decide::Order;
@@ -107,9 +107,7 @@ fn other_compiler(proved_with: &str) -> String {
     if name == "g++" || name.contains('/') {
         return String::new();
     }
-    format!(
-        "its nvcc does not take this machine's g++: write `host_compiler = {name}` below the version in .cuda-version, or say nvcc -ccbin {name}\n"
-    )
+    format!("{}\n", compiler::other(name))
 }
 
 #[cfg(test)]

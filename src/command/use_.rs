@@ -1,6 +1,6 @@
 //! `cudaup use VERSION`: chooses a toolkit for this project, this shell or this user.
 
-use crate::command::{Context, Outcome, order, refused};
+use crate::command::{Context, Outcome, compiler, order, refused};
 use crate::disk::atomic;
 use crate::facts::python::{self, Framework};
 use crate::failure::Failure;
@@ -85,7 +85,11 @@ impl Args {
         };
         let mut lines = said(context, &place, choice.as_ref());
         lines.extend(write(file, &text)?);
-        lines.extend(lacking(&resolve(&context.world(), None)));
+        let now = resolve(&context.world(), None);
+        lines.extend(lacking(&now));
+        if let Ok(Some(choice)) = &now {
+            lines.extend(compiler::lines(context, choice));
+        }
         Ok(Outcome::View(Box::new(Chosen {
             text,
             file: file.clone(),

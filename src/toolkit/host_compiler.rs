@@ -111,6 +111,11 @@ pub fn choose(limits: &Limits, found: Found) -> Choice {
     }
 }
 
+/// The compiler that the key `host_compiler` names.
+pub fn called(host: &Host, name: &str) -> Option<Compiler> {
+    named(host, name, Family::of_program(name))
+}
+
 fn fitting(host: &Host, limits: &Limits, name: &str, family: Family) -> Option<Compiler> {
     named(host, name, family).filter(|compiler| limits.judge(family, compiler.major) == Verdict::Fits)
 }
