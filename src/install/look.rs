@@ -117,7 +117,8 @@ pub struct Store {
 /// Measures the room for these parts.
 pub fn room(home: &Home, parts: &[Part]) -> Result<Room, Failure> {
     let downloads = downloads(home);
-    let loaded = |part: &Part| fs::metadata(downloads.join(&part.file)).map_or(0, |m| m.len().min(part.size));
+    let loaded =
+        |part: &Part| fs::metadata(downloads.join(part.loaded_as())).map_or(0, |m| m.len().min(part.size));
     let loaded = parts.iter().filter(|part| part.local.is_none()).map(loaded).sum();
     let mut stores: Vec<(u64, Store)> = Vec::new();
     for (path, archives) in [(home.staging(), false), (home.toolkits(), false), (downloads, true)] {

@@ -22,7 +22,7 @@ mod tests;
 
 use crate::failure::{Exit, Failure};
 use crate::settings;
-use crate::source::plan::Plan;
+use crate::source::plan::{Plan, loaded_as};
 use crate::source::query::Query;
 use crate::source::reach::reach;
 use crate::source::select;
@@ -152,7 +152,8 @@ fn present(site: &Site<'_>, toolkit: Toolkit, receipt: Option<&Receipt>, dry_run
     let keep = settings::config(site.home.path()).is_ok_and(|config| config.cache.keep);
     for part in receipt.filter(|_| !dry_run && !keep).into_iter().flat_map(|r| &r.parts) {
         let file = part.url.rsplit('/').next().unwrap_or_default();
-        engine::forget_file(file, &look::downloads(site.home));
+        let name = loaded_as(file, &part.url, &part.sha256);
+        engine::forget_file(&name, &look::downloads(site.home));
     }
     let first = inventory::managed(site.home, site.disk) == [toolkit.clone()];
     if first && !dry_run {

@@ -1,5 +1,6 @@
 //! What an install will load and where it goes: the one form in which every source answers.
 
+use crate::disk::digest::sha256;
 use crate::source::component;
 use crate::source::profile::Profile;
 use cudaup_core::version::Version;
@@ -151,6 +152,11 @@ impl Part {
         self.unpacked.unwrap_or_else(guess)
     }
 
+    /// The name under which the archive is loaded.
+    pub fn loaded_as(&self) -> String {
+        loaded_as(&self.file, &self.url, &self.sha256)
+    }
+
     /// The address without what must not be written down: user, password, and the key of a signed address.
     pub fn public_url(&self) -> String {
         match &self.local {
@@ -158,6 +164,16 @@ impl Part {
             None => crate::net::shown(&self.url),
         }
     }
+}
+
+/// The name under which a file is loaded. Two addresses can end in one name: where no hash tells their files apart, a piece
+/// of the address's does.
+pub fn loaded_as(file: &str, url: &str, hash: &str) -> String {
+    if !hash.is_empty() {
+        return file.to_owned();
+    }
+    let mark: String = sha256(url.as_bytes()).chars().take(12).collect();
+    format!("{mark}-{file}")
 }
 
 /// Where the members of an archive go in the toolkit's tree.

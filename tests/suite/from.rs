@@ -257,6 +257,32 @@ fn an_address_is_loaded_looked_at_and_gone_on_with() {
 }
 
 #[test]
+fn wrong_bytes_behind_an_address_are_asked_for_again() {
+    let at = Sandbox::new();
+    forms(&at, ANSWERS);
+    let server = FaultServer::start();
+    let bytes = fs::read(at.path("where/cuda.tar")).unwrap();
+    let url = server.file("/a/cuda.tar", &bytes);
+    let run = || {
+        let mut command = at.command(at.home().join("bin/cudaup"), "where");
+        command.env("NO_PROXY", "127.0.0.1").args(["install", "12.4", "--no-verify", "--from", &url]);
+        said(command.output().unwrap())
+    };
+    // The look finds the first out; of the second it sees enough, and the unpacking finds it out.
+    for wrong in [bytes.iter().map(|b| b ^ 1).collect(), [&bytes[..], &[1; 512]].concat()] {
+        server.file("/a/cuda.tar", &wrong);
+        let refused = run();
+        assert_eq!(refused.code, Some(5), "{}", refused.err);
+        assert!(refused.err.contains(&format!("{url} can")), "{}", refused.err);
+        assert!(!refused.err.contains("downloads"), "{}", refused.err);
+        assert_eq!(fs::read_dir(at.home().join("cache/downloads")).unwrap().count(), 0);
+    }
+    server.file("/a/cuda.tar", &bytes);
+    let done = run();
+    assert_eq!(done.code, Some(0), "{}", done.err);
+}
+
+#[test]
 fn the_cache_is_counted_and_emptied() {
     let at = Sandbox::new();
     assert_eq!(at.cudaup("p", &["cache"]).out, "the cache is empty: ~/.cudaup/cache\n");
