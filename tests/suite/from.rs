@@ -184,13 +184,13 @@ fn of_two_installs_at_once_one_works_and_the_other_says_for_whom_it_waits() {
 }
 
 #[test]
-fn under_a_strict_umask_the_toolkit_is_readable_all_the_same() {
+fn under_any_umask_the_toolkit_is_readable_and_nobody_elses() {
     let at = Sandbox::new();
     forms(&at, ANSWERS);
-    for form in FORMS {
-        let script = "umask 077; exec \"$@\"";
+    for (form, umask) in FORMS.iter().zip(["077", "000", "002"].iter().cycle()) {
+        let script = format!("umask {umask}; exec \"$@\"");
         let mut command = at.command("/bin/sh", "where");
-        command.args(["-c", script, "sh"]).arg(at.home().join("bin/cudaup"));
+        command.args(["-c", &script, "sh"]).arg(at.home().join("bin/cudaup"));
         let done = said(command.args(["install", "--no-verify", "--from", form]).output().unwrap());
         assert_eq!(done.code, Some(0), "{}", done.err);
         let root = at.home().join("toolkits/12.4.1");
@@ -198,7 +198,7 @@ fn under_a_strict_umask_the_toolkit_is_readable_all_the_same() {
             let wanted = if path.is_dir() { 0o055 } else { 0o044 };
             assert_eq!(mode & wanted, wanted, "{form}: {} has {mode:o}", path.display());
         }
-        assert_eq!(fs::metadata(&root).unwrap().mode() & 0o755, 0o755);
+        assert_eq!(fs::metadata(&root).unwrap().mode() & 0o7777, 0o755, "{form}, umask {umask}");
         assert_eq!(at.cudaup("where", &["uninstall", "12.4.1", "--force"]).code, Some(0));
     }
 }
