@@ -95,7 +95,10 @@ pub fn run(site: &Site<'_>, roots: &[PathBuf], order: &Order) -> Result<Answer, 
     }
     if !grows {
         match installed_already(order, &look(Some(plan.version)), site)? {
-            Some(First::Present(there)) => return Ok(Answer::Present(there)),
+            Some(First::Present(there)) => {
+                unneeded(site, order, &plan, reach.keep);
+                return Ok(Answer::Present(there));
+            }
             Some(First::Grow(..)) if !order.dry_run && order.from.is_none() => return anew(plan.version),
             _ => {}
         }
@@ -136,7 +139,10 @@ pub fn run(site: &Site<'_>, roots: &[PathBuf], order: &Order) -> Result<Answer, 
         }
         Done::Meanwhile if grows => anew(plan.version),
         Done::Meanwhile => match installed_already(order, &look(Some(plan.version)), site)? {
-            Some(First::Present(toolkit)) => Ok(Answer::Present(toolkit)),
+            Some(First::Present(toolkit)) => {
+                unneeded(site, order, &plan, reach.keep);
+                Ok(Answer::Present(toolkit))
+            }
             Some(First::Grow(..)) => anew(plan.version),
             _ => Err(Failure::failed(format!(
                 "{} is there, but it is no toolkit",
@@ -161,6 +167,13 @@ fn present(site: &Site<'_>, toolkit: Toolkit, receipt: Option<&Receipt>, dry_run
         let _ = apply::become_default(site, &toolkit.identity.version.to_string());
     }
     Answer::Present(toolkit)
+}
+
+/// What was loaded from an address to be looked at goes again, where what it holds is installed.
+fn unneeded(site: &Site<'_>, order: &Order, plan: &Plan, keep: bool) {
+    if order.from.is_some() && !order.dry_run && !keep {
+        engine::forget(&plan.parts, &look::downloads(site.home));
+    }
 }
 
 /// What the source would have loaded now, where that is not what it said before: NVIDIA has remade releases, and between
