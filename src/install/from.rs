@@ -3,8 +3,9 @@
 use crate::disk::lock::Lock;
 use crate::failure::{Exit, Failure};
 use crate::install::apply::Site;
+use crate::install::decide::{self, Need};
 use crate::install::engine;
-use crate::install::look::downloads;
+use crate::install::look::{self, Room, downloads};
 use crate::net::{Error, Wanted};
 use crate::source::local::{self, Origin};
 use crate::source::plan::{Part, Plan, loaded_as};
@@ -71,6 +72,9 @@ fn load(site: &Site<'_>, query: &Query<'_>, url: &str) -> Result<PathBuf, Failur
     let file = folder.join(loaded_as(name, url, ""));
     let lock = folder.join(format!("{}.lock", loaded_as(name, url, "")));
     let _lock = Lock::acquire(&lock, name, WAIT, &|line| site.talk.say(line))?;
+    if !file.exists() {
+        fits(site, query, url, &file)?;
+    }
     let progress = Progress::new(site.talk, 1, 0);
     let bar = progress.file(name, 0);
     let wanted = Wanted { url: url.to_owned(), size: None, sha256: None };
@@ -84,6 +88,21 @@ fn load(site: &Site<'_>, query: &Query<'_>, url: &str) -> Result<PathBuf, Failur
     progress.end();
     loaded.map_err(Error::into_failure)?;
     Ok(file)
+}
+
+/// Whether there is room for a file that is to be loaded to `file`, where its server says how long it is.
+fn fits(site: &Site<'_>, query: &Query<'_>, url: &str, file: &Path) -> Result<(), Failure> {
+    let length = match query.reach.client.length(url) {
+        Ok(length) => length.unwrap_or(0),
+        // A server that does not answer this may have the file all the same: loading it tells.
+        Err(Error::Status { .. }) => 0,
+        Err(error) => return Err(error.into_failure()),
+    };
+    let mut begun = file.to_path_buf().into_os_string();
+    begun.push(".part");
+    let loaded = fs::metadata(begun).map_or(0, |found| found.len());
+    let room = Room { loaded, ..look::room(site.home, &[])? };
+    decide::has_room(&Need { what: crate::net::shown(url), load: length, unpacked: 0 }, &room)
 }
 
 /// The failure with the address in the place of the file, which nobody knows.

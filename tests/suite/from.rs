@@ -228,10 +228,16 @@ fn an_address_is_loaded_looked_at_and_gone_on_with() {
     assert_eq!(run(&["11.8"]).code, Some(3));
     server.next("/a/cuda.tar.gz", &[Answer::Drop]);
     let done = run(&["12.4"]);
-    assert_eq!((done.code, server.count("/a/cuda.tar.gz")), (Some(0), 1), "{}", done.err);
+    // Once for its length, once for all of it.
+    assert_eq!((done.code, server.count("/a/cuda.tar.gz")), (Some(0), 2), "{}", done.err);
     let receipt = fs::read_to_string(at.home().join("toolkits/12.4.1/receipt.json")).unwrap();
     assert!(receipt.contains(&url), "{receipt}");
-    assert_eq!(fs::read_dir(at.home().join("cache/downloads")).unwrap().count(), 0);
+    let cached = || fs::read_dir(at.home().join("cache/downloads")).unwrap().count();
+    assert_eq!(cached(), 0);
+    // It has to be loaded to tell that there is nothing to do.
+    let again = run(&["12.4.1"]);
+    assert!(again.code == Some(0) && again.out.contains("12.4.1 is installed"), "{}", again.err);
+    assert_eq!(cached(), 0);
     // An installer comes the same way.
     assert_eq!(at.cudaup("where", &["uninstall", "12.4.1", "--force"]).code, Some(0));
     let url = server.file("/a/installer.run", &fs::read(at.path("where/installer.run")).unwrap());
@@ -244,7 +250,7 @@ fn an_address_is_loaded_looked_at_and_gone_on_with() {
             .unwrap(),
     );
     assert!(done.code == Some(0) && done.out.contains("toolkits/12.4.1"), "{}", done.err);
-    assert_eq!(server.count("/a/installer.run"), 1);
+    assert_eq!(server.count("/a/installer.run"), 2);
     let page = server.file("/a/page.tar.gz", b"<html>log in</html>");
     let refused = said(
         at.command(at.home().join("bin/cudaup"), "where")
@@ -254,6 +260,27 @@ fn an_address_is_loaded_looked_at_and_gone_on_with() {
             .unwrap(),
     );
     assert!(refused.code == Some(4) && refused.err.contains("web page"), "{}", refused.err);
+}
+
+#[test]
+fn what_has_no_room_is_not_begun() {
+    let at = Sandbox::new();
+    at.write("where/x", "");
+    let server = FaultServer::start();
+    let url = server.file("/a/cuda.tar.gz", b"small");
+    server.next(
+        "/a/cuda.tar.gz",
+        &[Answer::Status(
+            206,
+            "Content-Range: bytes 99999999999999999-99999999999999999/100000000000000000\r\n",
+        )],
+    );
+    let mut command = at.command(at.home().join("bin/cudaup"), "where");
+    let refused =
+        said(command.env("NO_PROXY", "127.0.0.1").args(["install", "--from", &url]).output().unwrap());
+    assert_eq!((refused.code, server.count("/a/cuda.tar.gz")), (Some(1), 1), "{}", refused.err);
+    assert!(refused.err.contains(&format!(" for {url}: 100000000 GB are needed")), "{}", refused.err);
+    assert_eq!(fs::read_dir(at.home().join("cache/downloads")).unwrap().count(), 0);
 }
 
 #[test]
