@@ -29,6 +29,7 @@ use crate::source::select;
 use crate::toolkit::receipt::Receipt;
 use apply::{Done, Site};
 use cudaup_core::inventory::{self, Kind, Toolkit};
+use cudaup_core::version::Version;
 use decide::{First, Order};
 use look::Facts;
 use std::path::PathBuf;
@@ -63,6 +64,11 @@ pub fn run(site: &Site<'_>, roots: &[PathBuf], order: &Order) -> Result<Answer, 
     let start = Instant::now();
     let look = |request| look::look(site.host, site.home, roots, site.disk, request);
     let facts = look(order.request);
+    let exact =
+        order.request.filter(Version::is_exact).map(|version| site.home.toolkit(&version.to_string()));
+    if let Some(root) = exact.filter(|root| root.is_dir() && !look::is_toolkit(root)) {
+        return Err(look::no_toolkit(&root));
+    }
     let asked = order;
     // What is there by now is not what the plan was made for.
     let anew = |version| run(site, roots, &Order { request: Some(version), upgrade: false, ..asked.clone() });
@@ -144,10 +150,7 @@ pub fn run(site: &Site<'_>, roots: &[PathBuf], order: &Order) -> Result<Answer, 
                 Ok(Answer::Present(toolkit))
             }
             Some(First::Grow(..)) => anew(plan.version),
-            _ => Err(Failure::failed(format!(
-                "{} is there, but it is no toolkit",
-                site.home.toolkit(&version).display()
-            ))),
+            _ => Err(look::no_toolkit(&site.home.toolkit(&version))),
         },
     }
 }

@@ -263,6 +263,27 @@ fn an_address_is_loaded_looked_at_and_gone_on_with() {
 }
 
 #[test]
+fn a_directory_that_is_no_toolkit_is_not_taken_for_one() {
+    let at = Sandbox::new();
+    forms(&at, ANSWERS);
+    let place = at.home().join("toolkits/12.4.1");
+    fs::create_dir_all(place.join("photos")).unwrap();
+    let words = "toolkits/12.4.1 is there, but it is no toolkit\n";
+    for arguments in [&["install", "12.4.1", "--offline"][..], &["use", "12.4.1"], &["use", "12.4"]] {
+        let refused = at.cudaup("where", arguments);
+        assert_eq!((refused.code, refused.out.as_str()), (Some(1), ""), "{arguments:?}: {}", refused.err);
+        assert!(refused.err.contains(words), "{arguments:?}: {}", refused.err);
+    }
+    let refused = installed(&at, "tree", &["12.4", "--no-verify"]);
+    assert!(refused.code == Some(1) && refused.err.contains(words), "{}", refused.err);
+    assert!(place.join("photos").is_dir() && !at.path("where/.cuda-version").exists());
+    fs::remove_dir_all(&place).unwrap();
+    at.write("home/.cudaup/toolkits/12.4.1", "");
+    let refused = installed(&at, "tree", &["12.4", "--no-verify"]);
+    assert!(refused.code == Some(1) && refused.err.contains(words), "{}", refused.err);
+}
+
+#[test]
 fn what_has_no_room_is_not_begun() {
     let at = Sandbox::new();
     at.write("where/x", "");
