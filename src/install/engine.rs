@@ -51,7 +51,8 @@ pub struct Unpacked {
 pub fn run(job: &Job<'_>, client: &Client, talk: &Talk) -> Result<Vec<Unpacked>, Failure> {
     let loads = Arc::new(Loads::new(job)?);
     let loaded = job.parts.iter().filter(|p| p.local.is_none());
-    let progress = Progress::new(talk, loaded.clone().count(), loaded.map(|p| p.size).sum());
+    let progress =
+        Progress::new(talk, loaded.clone().count(), loaded.map(|p| p.size).fold(0, u64::saturating_add));
     let queue = Arc::new(Queue::new(job.parts.len()));
     loads.start(client, &queue, &progress);
     let unpackers = Unpackers::new(job, &queue, &progress);

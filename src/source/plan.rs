@@ -91,7 +91,7 @@ pub struct Plan {
 impl Plan {
     /// The bytes to load: what lies on this machine is not.
     pub fn size(&self) -> u64 {
-        self.parts.iter().filter(|p| p.local.is_none()).map(|p| p.size).sum()
+        self.parts.iter().filter(|p| p.local.is_none()).map(|p| p.size).fold(0, u64::saturating_add)
     }
 
     /// Whether it is one toolkit as somebody else put it together.
@@ -101,7 +101,7 @@ impl Plan {
 
     /// The bytes that the toolkit will take on disk, as well as the source knows.
     pub fn unpacked(&self) -> u64 {
-        self.parts.iter().map(|part| self.on_disk(part)).sum()
+        self.parts.iter().map(|part| self.on_disk(part)).fold(0, u64::saturating_add)
     }
 
     /// An archive that holds far more than is wanted of it becomes as much as that usually is of such archives.
@@ -206,6 +206,32 @@ impl Placement {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn sums_of_what_a_server_claims_do_not_wrap() {
+        let part = Part {
+            name: "x".into(),
+            version: "1".into(),
+            url: String::new(),
+            local: None,
+            file: "x.deb".into(),
+            sha256: String::new(),
+            size: 1 << 63,
+            unpacked: Some(u64::MAX),
+            placement: Placement::default(),
+        };
+        let plan = Plan {
+            version: Version::exact(12, 4, 1),
+            platform: Platform::LinuxX86_64,
+            source: "debian",
+            profile: Profile::Minimal,
+            parts: vec![part; 4],
+            missing: Vec::new(),
+            notes: Vec::new(),
+            passed: Vec::new(),
+        };
+        assert_eq!((plan.size(), plan.unpacked()), (u64::MAX, u64::MAX));
+    }
 
     #[test]
     fn the_first_rule_that_fits_decides() {
