@@ -70,6 +70,9 @@ pub enum Refusal {
     /// More comes out than the archive says.
     #[error("unpacks to other than the {0} bytes that the archive says")]
     Length(u64),
+    /// What is only looked at has to be kept in memory.
+    #[error("has {0} bytes, too many to be looked at")]
+    TooLarge(u64),
     /// Encrypted, or packed by a method that is not known.
     #[error("is packed in a way that is not known")]
     Method,

@@ -1,6 +1,8 @@
 //! Tar archives: read from front to back, each entry judged when it comes. Nothing of an entry is kept that its header does
 //! not pay for: names and extensions are read only up to the lengths that they may have.
 
+mod walk;
+
 use super::Error;
 use super::copying::Copying;
 use super::guard::{self, Kind, Refusal};
@@ -10,6 +12,7 @@ use std::collections::HashMap;
 use std::io::{self, Read};
 use std::path::PathBuf;
 use tar::Header;
+pub use walk::Member;
 
 const BLOCK: usize = 512;
 

@@ -128,7 +128,7 @@ impl Zip {
         let named = self.members.iter().filter(|m| m.kind != Kind::Directory);
         Contents {
             files: named.map(|m| m.path.clone()).collect(),
-            bytes: self.members.iter().map(|m| m.size).sum(),
+            bytes: self.members.iter().map(|m| m.size).fold(0, u64::saturating_add),
         }
     }
 

@@ -6,7 +6,8 @@ use super::{atomic, tree};
 use crate::failure::Failure;
 use cudaup_core::addon;
 use cudaup_core::version::Version;
-use std::fs;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -37,6 +38,9 @@ impl Staging {
         tree::remove(&tree)?;
         sweep(staging, &tree);
         fs::create_dir(&tree).map_err(|e| Failure::io("create", &tree, &e))?;
+        // It becomes the toolkit's own directory, which is like those below it under any umask.
+        fs::set_permissions(&tree, Permissions::from_mode(0o755))
+            .map_err(|e| Failure::io("change the mode of", &tree, &e))?;
         Ok(Self { tree, _lock: lock })
     }
 

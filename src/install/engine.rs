@@ -51,7 +51,8 @@ pub struct Unpacked {
 pub fn run(job: &Job<'_>, client: &Client, talk: &Talk) -> Result<Vec<Unpacked>, Failure> {
     let loads = Arc::new(Loads::new(job)?);
     let loaded = job.parts.iter().filter(|p| p.local.is_none());
-    let progress = Progress::new(talk, loaded.clone().count(), loaded.map(|p| p.size).sum());
+    let progress =
+        Progress::new(talk, loaded.clone().count(), loaded.map(|p| p.size).fold(0, u64::saturating_add));
     let queue = Arc::new(Queue::new(job.parts.len()));
     loads.start(client, &queue, &progress);
     let unpackers = Unpackers::new(job, &queue, &progress);
@@ -69,10 +70,10 @@ pub fn run(job: &Job<'_>, client: &Client, talk: &Talk) -> Result<Vec<Unpacked>,
 }
 
 /// The name under which a part is loaded: one plain component, since an index is not to be trusted with paths.
-fn plain_name(part: &Part) -> Result<&str, Failure> {
+fn plain_name(part: &Part) -> Result<String, Failure> {
     let plain = crate::archive::guard::name(part.file.as_bytes());
     if plain.as_deref() == Ok(part.file.as_str()) && !part.file.contains('/') {
-        return Ok(&part.file);
+        return Ok(part.loaded_as());
     }
     let shown = crate::archive::guard::printable(part.file.as_bytes());
     Err(Failure::new(Exit::BadBytes, format!("{} has {shown} for a file name, which is refused", part.name)))

@@ -1,5 +1,6 @@
 //! What an install has to know of the machine before it decides anything.
 
+use crate::disk::record::RECEIPT;
 use crate::disk::{space, text};
 use crate::facts::driver;
 use crate::failure::Failure;
@@ -65,9 +66,21 @@ fn present(home: &Home, roots: &[PathBuf], disk: &dyn Disk, wanted: Version) -> 
         let fitting = toolkits.into_iter().filter(|t| wanted.accepts(t.identity.version));
         fitting.max_by_key(|t| t.identity.version)
     };
-    newest(inventory::managed(home, disk))
+    let whole = |toolkit: &Toolkit| is_toolkit(&toolkit.root);
+    newest(inventory::managed(home, disk).into_iter().filter(whole).collect())
         .or_else(|| newest(inventory::usable(inventory::links(home, disk))))
         .or_else(|| newest(inventory::usable(inventory::machine(roots, disk))))
+}
+
+/// Whether a directory among the managed toolkits is one. Names alone decide which toolkit applies; whoever installs or
+/// chooses one can look.
+pub fn is_toolkit(root: &Path) -> bool {
+    root.join("bin").is_dir() || root.join(RECEIPT).is_file()
+}
+
+/// The failure of what has the place of a toolkit and is none.
+pub fn no_toolkit(root: &Path) -> Failure {
+    Failure::failed(format!("{} is there, but it is no toolkit", root.display()))
 }
 
 /// The owner of the home, where root is about to leave files of its own in it.
@@ -117,8 +130,9 @@ pub struct Store {
 /// Measures the room for these parts.
 pub fn room(home: &Home, parts: &[Part]) -> Result<Room, Failure> {
     let downloads = downloads(home);
-    let loaded = |part: &Part| fs::metadata(downloads.join(&part.file)).map_or(0, |m| m.len().min(part.size));
-    let loaded = parts.iter().filter(|part| part.local.is_none()).map(loaded).sum();
+    let loaded =
+        |part: &Part| fs::metadata(downloads.join(part.loaded_as())).map_or(0, |m| m.len().min(part.size));
+    let loaded = parts.iter().filter(|part| part.local.is_none()).map(loaded).fold(0, u64::saturating_add);
     let mut stores: Vec<(u64, Store)> = Vec::new();
     for (path, archives) in [(home.staging(), false), (home.toolkits(), false), (downloads, true)] {
         let device = space::device(&path)?;

@@ -157,7 +157,8 @@ fn archives(text: &str, plan: &Plan, base: &Path) -> Result<(Vec<Kept>, Vec<Load
 
 fn fits(root: &Path, loads: &[Load]) -> Result<(), Failure> {
     let absent = loads.iter().filter(|load| !load.path.exists());
-    let needed: u64 = absent.map(|load| load.part.size.saturating_sub(load.begun())).sum();
+    let needed: u64 =
+        absent.map(|load| load.part.size.saturating_sub(load.begun())).fold(0, u64::saturating_add);
     let free = space::free(root)?;
     if needed <= free {
         return Ok(());
@@ -187,11 +188,11 @@ fn page(base: &Path) -> Result<String, Failure> {
     Ok(manifest::page(&rows.into_iter().map(|(_, row)| row).collect::<Vec<_>>()))
 }
 
-/// The text of a file; `None` where there is none.
+/// The text of a file; `None` where there is none, or something that is no text.
 fn existing(path: &Path) -> Result<Option<String>, Failure> {
     match text::read(path) {
         Ok(text) => Ok(Some(text)),
-        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(e) if matches!(e.kind(), io::ErrorKind::NotFound | io::ErrorKind::InvalidData) => Ok(None),
         Err(e) => Err(Failure::io("read", path, &e)),
     }
 }

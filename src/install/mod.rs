@@ -22,13 +22,14 @@ mod tests;
 
 use crate::failure::{Exit, Failure};
 use crate::settings;
-use crate::source::plan::Plan;
+use crate::source::plan::{Plan, loaded_as};
 use crate::source::query::Query;
 use crate::source::reach::reach;
 use crate::source::select;
 use crate::toolkit::receipt::Receipt;
 use apply::{Done, Site};
 use cudaup_core::inventory::{self, Kind, Toolkit};
+use cudaup_core::version::Version;
 use decide::{First, Order};
 use look::Facts;
 use std::path::PathBuf;
@@ -63,6 +64,11 @@ pub fn run(site: &Site<'_>, roots: &[PathBuf], order: &Order) -> Result<Answer, 
     let start = Instant::now();
     let look = |request| look::look(site.host, site.home, roots, site.disk, request);
     let facts = look(order.request);
+    let exact =
+        order.request.filter(Version::is_exact).map(|version| site.home.toolkit(&version.to_string()));
+    if let Some(root) = exact.filter(|root| root.is_dir() && !look::is_toolkit(root)) {
+        return Err(look::no_toolkit(&root));
+    }
     let asked = order;
     // What is there by now is not what the plan was made for.
     let anew = |version| run(site, roots, &Order { request: Some(version), upgrade: false, ..asked.clone() });
@@ -95,7 +101,10 @@ pub fn run(site: &Site<'_>, roots: &[PathBuf], order: &Order) -> Result<Answer, 
     }
     if !grows {
         match installed_already(order, &look(Some(plan.version)), site)? {
-            Some(First::Present(there)) => return Ok(Answer::Present(there)),
+            Some(First::Present(there)) => {
+                unneeded(site, order, &plan, reach.keep);
+                return Ok(Answer::Present(there));
+            }
             Some(First::Grow(..)) if !order.dry_run && order.from.is_none() => return anew(plan.version),
             _ => {}
         }
@@ -136,12 +145,12 @@ pub fn run(site: &Site<'_>, roots: &[PathBuf], order: &Order) -> Result<Answer, 
         }
         Done::Meanwhile if grows => anew(plan.version),
         Done::Meanwhile => match installed_already(order, &look(Some(plan.version)), site)? {
-            Some(First::Present(toolkit)) => Ok(Answer::Present(toolkit)),
+            Some(First::Present(toolkit)) => {
+                unneeded(site, order, &plan, reach.keep);
+                Ok(Answer::Present(toolkit))
+            }
             Some(First::Grow(..)) => anew(plan.version),
-            _ => Err(Failure::failed(format!(
-                "{} is there, but it is no toolkit",
-                site.home.toolkit(&version).display()
-            ))),
+            _ => Err(look::no_toolkit(&site.home.toolkit(&version))),
         },
     }
 }
@@ -152,7 +161,8 @@ fn present(site: &Site<'_>, toolkit: Toolkit, receipt: Option<&Receipt>, dry_run
     let keep = settings::config(site.home.path()).is_ok_and(|config| config.cache.keep);
     for part in receipt.filter(|_| !dry_run && !keep).into_iter().flat_map(|r| &r.parts) {
         let file = part.url.rsplit('/').next().unwrap_or_default();
-        engine::forget_file(file, &look::downloads(site.home));
+        let name = loaded_as(file, &part.url, &part.sha256);
+        engine::forget_file(&name, &look::downloads(site.home));
     }
     let first = inventory::managed(site.home, site.disk) == [toolkit.clone()];
     if first && !dry_run {
@@ -160,6 +170,13 @@ fn present(site: &Site<'_>, toolkit: Toolkit, receipt: Option<&Receipt>, dry_run
         let _ = apply::become_default(site, &toolkit.identity.version.to_string());
     }
     Answer::Present(toolkit)
+}
+
+/// What was loaded from an address to be looked at goes again, where what it holds is installed.
+fn unneeded(site: &Site<'_>, order: &Order, plan: &Plan, keep: bool) {
+    if order.from.is_some() && !order.dry_run && !keep {
+        engine::forget(&plan.parts, &look::downloads(site.home));
+    }
 }
 
 /// What the source would have loaded now, where that is not what it said before: NVIDIA has remade releases, and between

@@ -3,7 +3,7 @@
 
 use crate::disk::atomic;
 use crate::disk::staging::Staging;
-use crate::failure::Failure;
+use crate::failure::{Exit, Failure};
 use crate::install::apply::Site;
 use crate::install::engine::{self, Job, Unpacked};
 use crate::install::look::{MACHINE_FILE, downloads};
@@ -54,8 +54,9 @@ pub fn run<R>(
         return Ok(None);
     }
     let job = Job { parts: build.parts, downloads: &downloads, tree: staging.tree() };
-    let unpacked = engine::run(&job, &reach.client, site.talk)?;
-    let made = finish(staging.tree(), &unpacked)?;
+    let made = engine::run(&job, &reach.client, site.talk)
+        .and_then(|unpacked| finish(staging.tree(), &unpacked))
+        .map_err(|failure| unhashed(failure, build.parts, &downloads))?;
     if there {
         staging.replace(build.target)?;
     } else {
@@ -65,6 +66,22 @@ pub fn run<R>(
         engine::forget(build.parts, &downloads);
     }
     Ok(Some(made))
+}
+
+/// After bytes that cannot be right: what no hash vouches for is not whole because it is there. It goes, so that the next run
+/// asks for it again, and the failure names its address.
+fn unhashed(failure: Failure, parts: &[Part], downloads: &Path) -> Failure {
+    if failure.exit != Exit::BadBytes {
+        return failure;
+    }
+    let loose = parts.iter().filter(|part| part.local.is_none() && part.sha256.is_empty());
+    loose.fold(failure, |failure, part| {
+        engine::forget_file(&part.loaded_as(), downloads);
+        match failure.message.strip_prefix(&part.file) {
+            Some(rest) => Failure { message: format!("{}{rest}", part.public_url()), ..failure },
+            None => failure,
+        }
+    })
 }
 
 /// A home is for one machine: shared between two, it would offer each the other's programs.

@@ -1,5 +1,6 @@
 //! What an install will load and where it goes: the one form in which every source answers.
 
+use crate::disk::digest::sha256;
 use crate::source::component;
 use crate::source::profile::Profile;
 use cudaup_core::version::Version;
@@ -90,7 +91,7 @@ pub struct Plan {
 impl Plan {
     /// The bytes to load: what lies on this machine is not.
     pub fn size(&self) -> u64 {
-        self.parts.iter().filter(|p| p.local.is_none()).map(|p| p.size).sum()
+        self.parts.iter().filter(|p| p.local.is_none()).map(|p| p.size).fold(0, u64::saturating_add)
     }
 
     /// Whether it is one toolkit as somebody else put it together.
@@ -100,7 +101,7 @@ impl Plan {
 
     /// The bytes that the toolkit will take on disk, as well as the source knows.
     pub fn unpacked(&self) -> u64 {
-        self.parts.iter().map(|part| self.on_disk(part)).sum()
+        self.parts.iter().map(|part| self.on_disk(part)).fold(0, u64::saturating_add)
     }
 
     /// An archive that holds far more than is wanted of it becomes as much as that usually is of such archives.
@@ -151,6 +152,11 @@ impl Part {
         self.unpacked.unwrap_or_else(guess)
     }
 
+    /// The name under which the archive is loaded.
+    pub fn loaded_as(&self) -> String {
+        loaded_as(&self.file, &self.url, &self.sha256)
+    }
+
     /// The address without what must not be written down: user, password, and the key of a signed address.
     pub fn public_url(&self) -> String {
         match &self.local {
@@ -158,6 +164,16 @@ impl Part {
             None => crate::net::shown(&self.url),
         }
     }
+}
+
+/// The name under which a file is loaded. Two addresses can end in one name: where no hash tells their files apart, a piece
+/// of the address's does.
+pub fn loaded_as(file: &str, url: &str, hash: &str) -> String {
+    if !hash.is_empty() {
+        return file.to_owned();
+    }
+    let mark: String = sha256(url.as_bytes()).chars().take(12).collect();
+    format!("{mark}-{file}")
 }
 
 /// Where the members of an archive go in the toolkit's tree.
@@ -190,6 +206,32 @@ impl Placement {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn sums_of_what_a_server_claims_do_not_wrap() {
+        let part = Part {
+            name: "x".into(),
+            version: "1".into(),
+            url: String::new(),
+            local: None,
+            file: "x.deb".into(),
+            sha256: String::new(),
+            size: 1 << 63,
+            unpacked: Some(u64::MAX),
+            placement: Placement::default(),
+        };
+        let plan = Plan {
+            version: Version::exact(12, 4, 1),
+            platform: Platform::LinuxX86_64,
+            source: "debian",
+            profile: Profile::Minimal,
+            parts: vec![part; 4],
+            missing: Vec::new(),
+            notes: Vec::new(),
+            passed: Vec::new(),
+        };
+        assert_eq!((plan.size(), plan.unpacked()), (u64::MAX, u64::MAX));
+    }
 
     #[test]
     fn the_first_rule_that_fits_decides() {

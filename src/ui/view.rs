@@ -57,8 +57,7 @@ pub fn table(rows: &[Vec<String>]) -> String {
 /// Bytes as people read them: `1.88 GB`, `259 MB` (powers of ten).
 pub fn size(bytes: u64) -> String {
     let scaled = |unit: u64| {
-        let hundredths = bytes.saturating_mul(100) / unit;
-        let (whole, rest) = (hundredths / 100, hundredths % 100);
+        let (whole, rest) = (bytes / unit, bytes % unit / (unit / 100));
         match whole {
             0..10 => format!("{whole}.{rest:02}"),
             10..100 => format!("{whole}.{}", rest / 10),
@@ -81,6 +80,7 @@ mod tests {
     fn sizes() {
         for (bytes, text) in [
             (0, "0 B"),
+            (u64::MAX, "18446744073 GB"),
             (999, "999 B"),
             (1_500, "1.50 kB"),
             (104_500_000, "104 MB"),

@@ -257,6 +257,29 @@ fn an_archive_of_ones_own() {
 }
 
 #[test]
+fn an_address_gives_its_own_bytes_and_wrong_ones_are_asked_for_again() {
+    let place = Place::new();
+    place.at.write("home/.cudaup/config.toml", "[cache]\nkeep = true\n");
+    let name = "cudnn-linux-x86_64-8.9.7.29_cuda12-archive";
+    let bytes = archive("8.9.7.29", name, "lib");
+    let [first, second] = ["a", "b"].map(|folder| format!("/{folder}/{name}.tar.xz"));
+    place.server.file(&first, &archive("8.9.7.29", "cudnn", "lib64"));
+    let url = place.server.file(&second, &bytes);
+    let root = place.at.home().join("addons/cudnn/8.9.7.29-cuda12");
+    let add = |path: &str| place.cudaup("old", &["add", "--from", &place.server.url(path)]);
+    assert_eq!(add(&first).code, Some(0));
+    assert_eq!(place.cudaup("old", &["remove", "--force", "cudnn@8.9.7"]).code, Some(0));
+    place.server.next(&second, &[Answer::Wrong]);
+    let wrong = add(&second);
+    assert_eq!((wrong.code, place.addons().len(), place.staged()), (Some(5), 0, 0), "{}", wrong.err);
+    assert!(wrong.err.contains(&format!("{url} can")), "{}", wrong.err);
+    let done = add(&second);
+    assert_eq!((done.code, place.server.count(&second)), (Some(0), 2), "{}", done.err);
+    let receipt = fs::read_to_string(root.join("receipt.json")).unwrap();
+    assert!(receipt.contains(&url), "{receipt}");
+}
+
+#[test]
 fn a_choice_says_what_is_still_missing_with_it() {
     let place = Place::new();
     let said = place.cudaup("new", &["use", "11.8"]);

@@ -184,13 +184,13 @@ fn of_two_installs_at_once_one_works_and_the_other_says_for_whom_it_waits() {
 }
 
 #[test]
-fn under_a_strict_umask_the_toolkit_is_readable_all_the_same() {
+fn under_any_umask_the_toolkit_is_readable_and_nobody_elses() {
     let at = Sandbox::new();
     forms(&at, ANSWERS);
-    for form in FORMS {
-        let script = "umask 077; exec \"$@\"";
+    for (form, umask) in FORMS.iter().zip(["077", "000", "002"].iter().cycle()) {
+        let script = format!("umask {umask}; exec \"$@\"");
         let mut command = at.command("/bin/sh", "where");
-        command.args(["-c", script, "sh"]).arg(at.home().join("bin/cudaup"));
+        command.args(["-c", &script, "sh"]).arg(at.home().join("bin/cudaup"));
         let done = said(command.args(["install", "--no-verify", "--from", form]).output().unwrap());
         assert_eq!(done.code, Some(0), "{}", done.err);
         let root = at.home().join("toolkits/12.4.1");
@@ -198,7 +198,7 @@ fn under_a_strict_umask_the_toolkit_is_readable_all_the_same() {
             let wanted = if path.is_dir() { 0o055 } else { 0o044 };
             assert_eq!(mode & wanted, wanted, "{form}: {} has {mode:o}", path.display());
         }
-        assert_eq!(fs::metadata(&root).unwrap().mode() & 0o755, 0o755);
+        assert_eq!(fs::metadata(&root).unwrap().mode() & 0o7777, 0o755, "{form}, umask {umask}");
         assert_eq!(at.cudaup("where", &["uninstall", "12.4.1", "--force"]).code, Some(0));
     }
 }
@@ -228,10 +228,16 @@ fn an_address_is_loaded_looked_at_and_gone_on_with() {
     assert_eq!(run(&["11.8"]).code, Some(3));
     server.next("/a/cuda.tar.gz", &[Answer::Drop]);
     let done = run(&["12.4"]);
-    assert_eq!((done.code, server.count("/a/cuda.tar.gz")), (Some(0), 1), "{}", done.err);
+    // Once for its length, once for all of it.
+    assert_eq!((done.code, server.count("/a/cuda.tar.gz")), (Some(0), 2), "{}", done.err);
     let receipt = fs::read_to_string(at.home().join("toolkits/12.4.1/receipt.json")).unwrap();
     assert!(receipt.contains(&url), "{receipt}");
-    assert_eq!(fs::read_dir(at.home().join("cache/downloads")).unwrap().count(), 0);
+    let cached = || fs::read_dir(at.home().join("cache/downloads")).unwrap().count();
+    assert_eq!(cached(), 0);
+    // It has to be loaded to tell that there is nothing to do.
+    let again = run(&["12.4.1"]);
+    assert!(again.code == Some(0) && again.out.contains("12.4.1 is installed"), "{}", again.err);
+    assert_eq!(cached(), 0);
     // An installer comes the same way.
     assert_eq!(at.cudaup("where", &["uninstall", "12.4.1", "--force"]).code, Some(0));
     let url = server.file("/a/installer.run", &fs::read(at.path("where/installer.run")).unwrap());
@@ -244,7 +250,7 @@ fn an_address_is_loaded_looked_at_and_gone_on_with() {
             .unwrap(),
     );
     assert!(done.code == Some(0) && done.out.contains("toolkits/12.4.1"), "{}", done.err);
-    assert_eq!(server.count("/a/installer.run"), 1);
+    assert_eq!(server.count("/a/installer.run"), 2);
     let page = server.file("/a/page.tar.gz", b"<html>log in</html>");
     let refused = said(
         at.command(at.home().join("bin/cudaup"), "where")
@@ -254,6 +260,74 @@ fn an_address_is_loaded_looked_at_and_gone_on_with() {
             .unwrap(),
     );
     assert!(refused.code == Some(4) && refused.err.contains("web page"), "{}", refused.err);
+}
+
+#[test]
+fn a_directory_that_is_no_toolkit_is_not_taken_for_one() {
+    let at = Sandbox::new();
+    forms(&at, ANSWERS);
+    let place = at.home().join("toolkits/12.4.1");
+    fs::create_dir_all(place.join("photos")).unwrap();
+    let words = "toolkits/12.4.1 is there, but it is no toolkit\n";
+    for arguments in [&["install", "12.4.1", "--offline"][..], &["use", "12.4.1"], &["use", "12.4"]] {
+        let refused = at.cudaup("where", arguments);
+        assert_eq!((refused.code, refused.out.as_str()), (Some(1), ""), "{arguments:?}: {}", refused.err);
+        assert!(refused.err.contains(words), "{arguments:?}: {}", refused.err);
+    }
+    let refused = installed(&at, "tree", &["12.4", "--no-verify"]);
+    assert!(refused.code == Some(1) && refused.err.contains(words), "{}", refused.err);
+    assert!(place.join("photos").is_dir() && !at.path("where/.cuda-version").exists());
+    fs::remove_dir_all(&place).unwrap();
+    at.write("home/.cudaup/toolkits/12.4.1", "");
+    let refused = installed(&at, "tree", &["12.4", "--no-verify"]);
+    assert!(refused.code == Some(1) && refused.err.contains(words), "{}", refused.err);
+}
+
+#[test]
+fn what_has_no_room_is_not_begun() {
+    let at = Sandbox::new();
+    at.write("where/x", "");
+    let server = FaultServer::start();
+    let url = server.file("/a/cuda.tar.gz", b"small");
+    server.next(
+        "/a/cuda.tar.gz",
+        &[Answer::Status(
+            206,
+            "Content-Range: bytes 99999999999999999-99999999999999999/100000000000000000\r\n",
+        )],
+    );
+    let mut command = at.command(at.home().join("bin/cudaup"), "where");
+    let refused =
+        said(command.env("NO_PROXY", "127.0.0.1").args(["install", "--from", &url]).output().unwrap());
+    assert_eq!((refused.code, server.count("/a/cuda.tar.gz")), (Some(1), 1), "{}", refused.err);
+    assert!(refused.err.contains(&format!(" for {url}: 100000000 GB are needed")), "{}", refused.err);
+    assert_eq!(fs::read_dir(at.home().join("cache/downloads")).unwrap().count(), 0);
+}
+
+#[test]
+fn wrong_bytes_behind_an_address_are_asked_for_again() {
+    let at = Sandbox::new();
+    forms(&at, ANSWERS);
+    let server = FaultServer::start();
+    let bytes = fs::read(at.path("where/cuda.tar")).unwrap();
+    let url = server.file("/a/cuda.tar", &bytes);
+    let run = || {
+        let mut command = at.command(at.home().join("bin/cudaup"), "where");
+        command.env("NO_PROXY", "127.0.0.1").args(["install", "12.4", "--no-verify", "--from", &url]);
+        said(command.output().unwrap())
+    };
+    // The look finds the first out; of the second it sees enough, and the unpacking finds it out.
+    for wrong in [bytes.iter().map(|b| b ^ 1).collect(), [&bytes[..], &[1; 512]].concat()] {
+        server.file("/a/cuda.tar", &wrong);
+        let refused = run();
+        assert_eq!(refused.code, Some(5), "{}", refused.err);
+        assert!(refused.err.contains(&format!("{url} can")), "{}", refused.err);
+        assert!(!refused.err.contains("downloads"), "{}", refused.err);
+        assert_eq!(fs::read_dir(at.home().join("cache/downloads")).unwrap().count(), 0);
+    }
+    server.file("/a/cuda.tar", &bytes);
+    let done = run();
+    assert_eq!(done.code, Some(0), "{}", done.err);
 }
 
 #[test]

@@ -175,7 +175,7 @@ pub fn forget_file(name: &str, downloads: &Path) {
 pub fn forget(parts: &[Part], downloads: &Path) {
     let remove = |part: &Part| {
         if let (Ok(name), None) = (plain_name(part), &part.local) {
-            forget_file(name, downloads);
+            forget_file(&name, downloads);
         }
     };
     std::thread::scope(|scope| {

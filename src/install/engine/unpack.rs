@@ -112,8 +112,12 @@ impl<'a> Unpackers<'a> {
         }
         let zip = Zip::open(file, &plan.file, plan.unpacked, &|name| plan.placement.place(name))?;
         let ours = zip.claim(part, &self.merge)?;
-        self.progress
-            .to_unpack(ours.iter().filter_map(|(at, _)| zip.members().get(*at)).map(|m| m.size).sum());
+        self.progress.to_unpack(
+            ours.iter()
+                .filter_map(|(at, _)| zip.members().get(*at))
+                .map(|m| m.size)
+                .fold(0, u64::saturating_add),
+        );
         self.done(part, zip.contents());
         let pieces = pieces(zip.members(), ours);
         let archive = Arc::new(zip);

@@ -33,7 +33,11 @@ impl Load {
 /// Loads all; whatever fails first stops everything. What was begun can be gone on with.
 pub fn all(loads: &[Load], client: &Client, talk: &Talk) -> Result<(), Failure> {
     let absent: Vec<&Load> = loads.iter().filter(|load| !load.path.exists()).collect();
-    let progress = Progress::new(talk, absent.len(), absent.iter().map(|load| load.part.size).sum());
+    let progress = Progress::new(
+        talk,
+        absent.len(),
+        absent.iter().map(|load| load.part.size).fold(0, u64::saturating_add),
+    );
     let (next, failed) = (AtomicUsize::new(0), Mutex::new(None));
     let stopped = || failed.lock().unwrap_or_else(PoisonError::into_inner).is_some();
     std::thread::scope(|scope| {

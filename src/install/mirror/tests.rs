@@ -146,6 +146,21 @@ fn a_second_run_adds_and_asks_for_nothing_twice() {
 }
 
 #[test]
+fn a_broken_manifest_of_its_own_is_made_anew() {
+    let dist = server();
+    let mirror = Mirror::of(&dist);
+    mirror.run("12.4.1", X86_64, Profile::Minimal).unwrap();
+    let file = mirror.path().join(TREE).join("redistrib_12.4.1.json");
+    let (whole, before) = (fs::read(&file).unwrap(), asked(&dist));
+    for broken in [&whole[..whole.len() / 2], b"", b"[1]", b"\xff\xfe{}"] {
+        fs::write(&file, broken).unwrap();
+        mirror.run("12.4.1", X86_64, Profile::Minimal).unwrap();
+        assert_eq!(fs::read(&file).unwrap(), whole);
+    }
+    assert_eq!(asked(&dist), before, "the archives are there");
+}
+
+#[test]
 fn what_was_interrupted_lists_nothing_and_is_gone_on_with() {
     let dist = server();
     let again = Mirror::of(&dist);

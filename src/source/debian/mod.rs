@@ -81,7 +81,7 @@ pub fn offers(query: &Query<'_>) -> Result<Vec<Offer>, Miss> {
                 let bytes = |profile| {
                     let selection = select(&Wish::of(profile), toolkit.version);
                     let wanted = toolkit.packages.iter().filter(|p| layout::wanted(&p.name, &selection));
-                    Some(wanted.map(|p| p.size).sum())
+                    Some(wanted.map(|p| p.size).fold(0, u64::saturating_add))
                 };
                 offers.push(Offer {
                     version: toolkit.version,

@@ -1,16 +1,20 @@
 //! A look into an archive: where in it the toolkit begins, which release it is, and for which machine. It is read no
 //! further than that takes.
 
+use crate::archive::Error;
+use crate::archive::guard::{Refusal, printable};
+use crate::archive::stream::Stream;
+use crate::archive::tar::{Member, Tar};
 use crate::failure::{Exit, Failure, plain_io};
 use cudaup_core::disk::{Disk, Entry, Unread};
 use cudaup_core::identity::{Tree, identify};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::io::{self, Read};
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-/// nvcc of 13.0 has 30 MB.
-const MOST: u64 = 256 << 20;
+/// The most that is kept of all that tells something, with the names. nvcc of 13.0 has 30 MB.
+const MOST: u64 = 64 << 20;
 
 /// What was found.
 #[derive(Debug, PartialEq, Eq)]
@@ -23,29 +27,24 @@ pub struct Seen {
 
 /// Looks into the members of a tar stream. `None`: no `bin/nvcc` at the root or one directory below it, or below the two of
 /// NVIDIA's installer.
-pub fn look(stream: impl Read, path: &Path, machine: &str) -> Result<Option<Seen>, Failure> {
-    let broken = |e: &io::Error| {
-        let shown = path.display();
-        Failure::new(Exit::BadBytes, format!("{shown} cannot be read as an archive: {}", plain_io(e)))
-    };
-    let mut archive = tar::Archive::new(stream);
+pub fn look(stream: Stream, path: &Path, machine: &str) -> Result<Option<Seen>, Failure> {
+    let shown = path.display().to_string();
     let mut seen = Members::default();
-    for entry in archive.entries().map_err(|e| broken(&e))? {
-        let mut entry = entry.map_err(|e| broken(&e))?;
-        let name = entry.path_bytes();
-        let Ok(name) = crate::archive::guard::name(&name) else { continue };
-        if seen.wants(&name) {
-            let mut bytes = Vec::new();
-            if telling(&name) && entry.header().entry_type().is_file() {
-                entry.by_ref().take(MOST).read_to_end(&mut bytes).map_err(|e| broken(&e))?;
-            }
-            seen.add(name, bytes);
-            if let Some(found) = seen.certain(machine) {
-                return Ok(Some(found));
-            }
+    let found = Tar::new(stream, &shown, None, &|_| None).walk(|member| {
+        if !seen.wants(&member.name) {
+            return Ok(ControlFlow::Continue(()));
         }
+        seen.keep(member, &shown)?;
+        Ok(seen.certain(machine).map_or(ControlFlow::Continue(()), ControlFlow::Break))
+    });
+    match found {
+        Ok(Some(found)) => Ok(Some(found)),
+        Ok(None) => Ok(seen.judged(machine)),
+        Err(Error::Archive { why, .. }) => {
+            Err(Failure::new(Exit::BadBytes, format!("{shown} cannot be read as an archive: {why}")))
+        }
+        Err(other) => Err(other.into_failure()),
     }
-    Ok(seen.judged(machine))
 }
 
 /// The members that tell something, by their names.
@@ -54,6 +53,8 @@ struct Members {
     files: BTreeMap<PathBuf, Vec<u8>>,
     /// Known once nvcc was met.
     top: Option<String>,
+    /// The bytes of all that is kept.
+    kept: u64,
 }
 
 /// Files that are read; of libraries the name tells enough.
@@ -67,6 +68,26 @@ impl Members {
         let library = name.contains("/libcudart.so.") || name.contains("/libcublas.so.");
         let deep = name.matches('/').count();
         (telling(name) && deep <= 5 && !name.contains("/share/")) || library
+    }
+
+    /// Keeps a member, and its bytes where they are read.
+    fn keep(&mut self, member: Member<'_>, archive: &str) -> Result<(), Error> {
+        let Member { name, is_file, size, bytes } = member;
+        let read = if telling(&name) && is_file { size } else { 0 };
+        self.kept = self.kept.saturating_add(read).saturating_add(name.len() as u64);
+        if self.kept > MOST {
+            let (archive, entry) = (archive.to_owned(), printable(name.as_bytes()));
+            return Err(Error::Entry { archive, entry, why: Refusal::TooLarge(size) });
+        }
+        let mut contents = Vec::new();
+        if read > 0 {
+            let why = |e| format!("its entry {name}: {}", plain_io(&e));
+            bytes
+                .read_to_end(&mut contents)
+                .map_err(|e| Error::Archive { archive: archive.to_owned(), why: why(e) })?;
+        }
+        self.add(name, contents);
+        Ok(())
     }
 
     fn add(&mut self, name: String, bytes: Vec<u8>) {

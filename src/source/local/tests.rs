@@ -226,6 +226,36 @@ fn a_broken_archive_is_bad_bytes_and_a_whole_one_is_read_only_as_far_as_needed()
 const CLOSURE: [(&str, &str); 3] =
     [("cuda_nvcc", "12.4.131"), ("cuda_cudart", "12.4.127"), ("cuda_cccl", "12.4.127")];
 
+#[test]
+fn looking_keeps_no_more_than_an_honest_archive_has() {
+    let machine = Machine::new();
+    let head = |name: &str, kind: u8, size: u64| {
+        let mut header = tar::Header::new_gnu();
+        header.set_path(name).unwrap();
+        header.set_entry_type(tar::EntryType::new(kind));
+        header.set_mode(0o755);
+        header.set_size(size);
+        header.set_cksum();
+        header.as_bytes().to_vec()
+    };
+    // Only what the headers say: none of these is read so far that its bytes were missed.
+    let refused = |parts: &[Vec<u8>]| {
+        machine.write("cuda.tar", &parts.concat());
+        machine.usual("cuda.tar", "").unwrap_err()
+    };
+    let large = refused(&[head("a/x/nvcc", b'0', 65 << 20)]);
+    assert_eq!(large.exit, Exit::BadBytes, "{large}");
+    assert!(large.message.contains("cuda.tar is not unpacked: its entry `a/x/nvcc` has "), "{large}");
+    let half = [head("a/x/nvcc", b'0', 33 << 20), vec![0; 33 << 20]].concat();
+    let together = refused(&[half, head("a/y/nvcc", b'0', 33 << 20)]);
+    assert!(together.message.contains("its entry `a/y/nvcc` has "), "{together}");
+    for kind in [b'L', b'K', b'x', b'g'] {
+        let long = refused(&[head("long", kind, 1 << 30)]);
+        assert_eq!(long.exit, Exit::BadBytes, "{long}");
+        assert!(long.message.contains("its entry `long` has a name that is too long"), "{long}");
+    }
+}
+
 fn archives(machine: &Machine, folder: &str) {
     for (name, version) in CLOSURE {
         machine.write(&format!("{folder}/{name}-linux-x86_64-{version}-archive.tar.xz"), b"packed");

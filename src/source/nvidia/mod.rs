@@ -22,7 +22,7 @@ use crate::source::query::{Miss, Offer, Query};
 use crate::source::unknown;
 use cudaup_core::builds::RELEASES;
 use cudaup_core::version::Version;
-use server::{Found, NotFound, Server};
+use server::{Found, Listed, NotFound, Server};
 
 /// The source's name.
 pub const NAME: &str = "nvidia";
@@ -37,12 +37,19 @@ pub fn plan(query: &Query<'_>) -> Result<Plan, Miss> {
         return Err(too_old(asked));
     }
     let exact = query.request.filter(Version::is_exact);
-    let listed = if exact.is_some() { None } else { server.versions()? };
+    let Listed { versions: listed, unread } =
+        if exact.is_some() { Listed::default() } else { server.versions()? };
     let candidates: Vec<Version> = match (exact, &listed) {
         (Some(exact), _) => vec![exact],
         (None, listed) => fitting(listed.as_deref(), query.request),
     };
-    let mut notes = Vec::new();
+    let unlisted = |why| {
+        let list = crate::net::shown(&server.list());
+        format!(
+            "the list of releases at {list} could not be read ({why}): only releases known to this cudaup are tried"
+        )
+    };
+    let mut notes: Vec<String> = unread.map(unlisted).into_iter().collect();
     let mut refused = None;
     for version in candidates.into_iter().take(TRIES) {
         match server.manifest(version) {
@@ -65,7 +72,7 @@ pub fn plan(query: &Query<'_>) -> Result<Plan, Miss> {
         return Err(miss);
     }
     let listed = match (exact, listed) {
-        (Some(_), _) => server.versions()?,
+        (Some(_), _) => server.versions()?.versions,
         (None, listed) => listed,
     };
     match listed {
@@ -89,7 +96,7 @@ pub fn is_nvidias(query: &Query<'_>) -> bool {
 /// All releases with a compiler for the machine. Manifests that were seen before are not asked for again.
 pub fn offers(query: &Query<'_>) -> Result<Vec<Offer>, Miss> {
     let server = Server::of(query);
-    let listed = server.versions()?;
+    let listed = server.versions()?.versions;
     let candidates = fitting(listed.as_deref(), None);
     let found = each(&candidates, |version| {
         server.remembered(*version).map_or_else(|| server.manifest(*version), Ok)
@@ -112,7 +119,7 @@ pub fn offers(query: &Query<'_>) -> Result<Vec<Offer>, Miss> {
 fn offer(query: &Query<'_>, version: Version, found: &Found) -> Option<Offer> {
     let size = |profile| {
         let choice = choose::choose(found, version, &Wish::of(profile), query.platform).ok()?;
-        Some(choice.parts.iter().map(|p| p.size).sum())
+        Some(choice.parts.iter().map(|p| p.size).fold(0, u64::saturating_add))
     };
     let minimal = size(Profile::Minimal);
     minimal.is_some().then(|| Offer {

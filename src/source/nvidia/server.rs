@@ -38,6 +38,15 @@ pub struct Found {
     pub sha256: String,
 }
 
+/// What a server says of its releases.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Listed {
+    /// The releases, newest first; `None` where it has no list.
+    pub versions: Option<Vec<Version>>,
+    /// Why what it has in the list's place is none.
+    pub unread: Option<String>,
+}
+
 /// Why there is no manifest of a release.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NotFound {
@@ -70,16 +79,21 @@ impl<'a> Server<'a> {
         ["developer.download.nvidia.com", "developer.download.nvidia.cn"].contains(&host)
     }
 
-    /// The releases that the server lists, newest first; `None` where it has no list. Without a network those whose
-    /// manifests were seen before.
-    pub fn versions(&self) -> Result<Option<Vec<Version>>, Miss> {
+    /// The releases that the server lists. Without a network those whose manifests were seen before.
+    pub fn versions(&self) -> Result<Listed, Miss> {
         let url = self.list();
+        let unread = |why: &str| Listed { versions: None, unread: Some(why.to_owned()) };
         match self.page(&url) {
-            Ok(page) => Ok(Some(page::versions(&page)).filter(|v| !v.is_empty())),
-            Err(Error::Status { code: 403 | 404 | 410, .. }) => Ok(None),
+            Ok(page) => match page::versions(&page) {
+                versions if versions.is_empty() => Ok(unread("it names no release")),
+                versions => Ok(Listed { versions: Some(versions), unread: None }),
+            },
+            // A mirror need not have a list.
+            Err(Error::Status { code: 404 | 410, .. }) => Ok(Listed::default()),
+            Err(Error::Status { code: 403, .. }) => Ok(unread("status 403")),
             Err(error @ Error::Offline { .. }) => match self.remembered_versions() {
                 versions if versions.is_empty() => Err(Miss::unreached(error)),
-                versions => Ok(Some(versions)),
+                versions => Ok(Listed { versions: Some(versions), unread: None }),
             },
             Err(error) => Err(self.unreached(error)),
         }

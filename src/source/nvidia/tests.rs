@@ -94,6 +94,30 @@ fn the_newest_release_that_fits_is_planned_from_its_manifest() {
 }
 
 #[test]
+fn something_else_in_the_place_of_the_list_is_said() {
+    let mut dist = FakeDist::new();
+    dist.release("12.4.0", OLD);
+    let at = World::new(&dist.url());
+    let said = |bytes: &[u8], answers: &[Answer]| {
+        dist.server.file(TREE, bytes);
+        dist.server.next(TREE, answers);
+        let plan = at.plan("12.4").unwrap();
+        assert_eq!(plan.version, Version::exact(12, 4, 0));
+        plan.notes
+    };
+    let note = |why: &str| {
+        let list = dist.server.url(TREE);
+        format!(
+            "the list of releases at {list} could not be read ({why}): only releases known to this cudaup are tried"
+        )
+    };
+    assert_eq!(said(b"<html>log in</html>", &[]), [note("it names no release")]);
+    assert_eq!(said(b"\x1f\x8b\x00garbage", &[]), [note("it names no release")]);
+    assert_eq!(said(b"", &[Answer::Status(403, "")]), [note("status 403")]);
+    assert!(said(b"", &[Answer::Status(404, "")]).is_empty(), "a mirror need not have a list");
+}
+
+#[test]
 fn profiles_names_and_what_is_never_installed() {
     let mut parts = OLD.to_vec();
     parts.extend([("libcublas", "12.4.5"), ("nsight_systems", "2024.1"), ("cuda_new_thing", "1.0")]);
