@@ -73,8 +73,9 @@ impl Args {
             [] => Err(absent(library, version.as_ref(), &of_library)),
             many => {
                 let names: Vec<String> = many.iter().map(|a| exact(a)).collect();
-                Err(Failure::new(Exit::Usage, format!("{text} fits several: {}", names.join(", ")))
-                    .hint(format!("cudaup remove {}", names.join(" "))))
+                let failure = Failure::new(Exit::Usage, format!("{text} fits several: {}", names.join(", ")));
+                // Each on a line of its own: one line with all of them would remove all.
+                Err(names.iter().fold(failure, |f, name| f.hint(format!("cudaup remove {name}"))))
             }
         }
     }
