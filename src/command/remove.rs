@@ -1,6 +1,6 @@
 //! `cudaup remove NAME[@VERSION]...`: takes add-ons away that cudaup installed.
 
-use crate::command::library::typed;
+use crate::command::library::{exact, typed};
 use crate::command::{Context, Outcome};
 use crate::failure::{Exit, Failure};
 use crate::install::remove;
@@ -79,11 +79,6 @@ impl Args {
             }
         }
     }
-}
-
-/// The name that means this add-on and no other.
-fn exact(addon: &Addon) -> String {
-    format!("{}@{}-cuda{}", addon.library.name, addon.version, addon.cuda)
 }
 
 /// Whether the version file here takes it, or the default names it and nothing else would do.
