@@ -1,5 +1,6 @@
 //! Why a command failed, in the words that a person reads, with the exit code that a script reads.
 
+use std::ffi::OsString;
 use std::fmt;
 
 /// The exit codes of every command.
@@ -62,11 +63,51 @@ impl Failure {
         }
     }
 
+    /// Writes the command out where advice ends in [`SAME`].
+    #[must_use]
+    pub fn of_command(mut self, line: &Line) -> Self {
+        for advice in &mut self.tries {
+            if let Some(before) = advice.strip_suffix(SAME) {
+                *advice = format!("{before}{line}");
+            }
+        }
+        self
+    }
+
     /// Adds a line of advice.
     #[must_use]
     pub fn hint(mut self, advice: impl Into<String>) -> Self {
         self.tries.push(advice.into());
         self
+    }
+}
+
+/// What stands in advice for the command that failed, where it is not known.
+pub const SAME: &str = "cudaup ...";
+
+/// The command line, as it can be typed again.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Line(Vec<String>);
+
+impl Line {
+    /// From all arguments, the program's name first.
+    pub fn new(arguments: &[OsString]) -> Self {
+        Self(arguments.iter().skip(1).map(|a| a.to_string_lossy().into_owned()).collect())
+    }
+
+    /// The same line with one word in another spelling.
+    pub fn with(&self, word: &str, spelled: &str) -> String {
+        if !self.0.iter().any(|w| w == word) {
+            return format!("the same command with {spelled}");
+        }
+        let other = |w: &String| if w == word { spelled.to_owned() } else { w.clone() };
+        Self(self.0.iter().map(other).collect()).to_string()
+    }
+}
+
+impl fmt::Display for Line {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.0.is_empty() { f.write_str(SAME) } else { write!(f, "cudaup {}", shell_words::join(&self.0)) }
     }
 }
 
@@ -92,6 +133,16 @@ mod tests {
     use rustix::io::Errno;
     use std::io::Error;
     use std::path::Path;
+
+    #[test]
+    fn advice_names_the_command_that_failed() {
+        let line = Line::new(&["/x/cudaup", "install", "12.04", "--from", "a b"].map(OsString::from));
+        let failure = Failure::failed("x").hint("A=b cudaup ...").hint("cudaup list").of_command(&line);
+        assert_eq!(failure.tries, ["A=b cudaup install 12.04 --from 'a b'", "cudaup list"]);
+        assert_eq!(line.with("12.04", "12.4"), "cudaup install 12.4 --from 'a b'");
+        assert_eq!(line.with("12.05", "12.5"), "the same command with 12.5");
+        assert_eq!(Line::default().to_string(), SAME);
+    }
 
     #[test]
     fn want_of_room_names_its_cause_and_the_way_out() {

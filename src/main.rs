@@ -24,11 +24,12 @@ mod ui;
 use clap::Parser;
 use cli::{Cli, When};
 use command::habits::{self, Habit};
+use command::use_::end_of_shell;
 use command::{Context, Outcome, Program};
 use cudaup_core::home::Home;
 use cudaup_core::text::plain;
 use cudaup_shim::RealDisk;
-use failure::{Exit, Failure};
+use failure::{Exit, Failure, Line};
 use host::Host;
 use std::ffi::OsString;
 use std::io::Write;
@@ -39,15 +40,16 @@ use ui::view::{Style, View};
 
 fn main() -> ExitCode {
     let (mut host, arguments) = (Host::read(), host::arguments());
-    let cli = match parse(arguments) {
-        Ok(cli) => cli,
+    let (cli, line) = match parse(arguments, &host) {
+        Ok(parsed) => parsed,
         Err(code) => return code,
     };
     host.offline |= cli.offline;
     let talk = Talk { quiet: cli.quiet, verbose: cli.verbose, terminal: host.terminal.stderr };
     let color = colored(cli.color, &host, host.terminal.stdout);
     let style = Style { color, user_home: host.user_home.clone() };
-    match context(host, talk).and_then(|context| cli.command.run(&context, cli.json)) {
+    let outcome = context(host, talk, line.clone()).and_then(|context| cli.command.run(&context, cli.json));
+    match outcome.map_err(|failure| failure.of_command(&line)) {
         Ok(Outcome::View(view)) if cli.quiet && !cli.json && view.is_report() => ExitCode::SUCCESS,
         Ok(Outcome::View(view)) => show(view.as_ref(), &style, cli.json, ExitCode::SUCCESS),
         Ok(Outcome::Unmet(view)) => show(view.as_ref(), &style, cli.json, ExitCode::from(Exit::Failed as u8)),
@@ -58,17 +60,23 @@ fn main() -> ExitCode {
     }
 }
 
-fn parse(arguments: Vec<OsString>) -> Result<Cli, ExitCode> {
+/// The command, and the line that means it: what was typed, in cudaup's own words.
+fn parse(arguments: Vec<OsString>, host: &Host) -> Result<(Cli, Line), ExitCode> {
     if let Some(cli) = cli::quick(&arguments) {
-        return Ok(cli);
+        return Ok((cli, Line::new(&arguments)));
     }
     let json = arguments.iter().take_while(|a| *a != "--").any(|a| a == "--json");
     let arguments = match habits::habit(arguments.get(1..).unwrap_or_default()) {
         Some(Habit::Says(text)) => return Err(complain(&Failure::new(Exit::Usage, text), json)),
+        Some(Habit::EndsShell(text)) => {
+            let failure = Failure::new(Exit::Usage, text).hint(end_of_shell(host));
+            return Err(complain(&failure, json));
+        }
         Some(Habit::Means(meant)) => arguments.into_iter().take(1).chain(meant).collect(),
         None => arguments,
     };
-    Cli::try_parse_from(arguments).map_err(|error| {
+    let line = Line::new(&arguments);
+    Cli::try_parse_from(arguments).map(|cli| (cli, line)).map_err(|error| {
         // A closed pipe is no reason to fail.
         let _ = error.print();
         let code = ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
@@ -81,7 +89,7 @@ fn parse(arguments: Vec<OsString>) -> Result<Cli, ExitCode> {
     })
 }
 
-fn context(host: Host, talk: Talk) -> Result<Context, Failure> {
+fn context(host: Host, talk: Talk, line: Line) -> Result<Context, Failure> {
     let home = host.home.clone().ok_or_else(|| {
         Failure::failed("neither CUDAUP_HOME nor HOME names a directory, so there is no place for toolkits")
             .hint("export CUDAUP_HOME=/some/directory/.cudaup")
@@ -92,7 +100,7 @@ fn context(host: Host, talk: Talk) -> Result<Context, Failure> {
     }
     let vars = host.vars.iter().cloned().collect();
     let home = Home::new(home);
-    Ok(Context { vars, disk: RealDisk::new(host.sysroot.clone(), &home), home, talk, host })
+    Ok(Context { vars, disk: RealDisk::new(host.sysroot.clone(), &home), home, talk, host, line })
 }
 
 fn colored(when: When, host: &Host, terminal: bool) -> bool {

@@ -1,6 +1,7 @@
 //! What the rules need to know of a file system, so that programs pass the real one and tests a map.
 
 use std::ffi::OsString;
+use std::fmt;
 use std::path::{Path, PathBuf};
 
 /// Questions to a file system. None of them writes, waits or follows a link out of the sysroot.
@@ -53,8 +54,23 @@ pub enum Unread {
     Unreachable,
     /// It exists and is not a regular file; the word says what it is.
     NotAFile(&'static str),
+    /// It is a link, and what that names does not exist.
+    Dangling,
     /// It holds more bytes than asked for.
     TooLarge,
     /// It exists and cannot be opened or read; the system's words.
     Refused(String),
+}
+
+impl fmt::Display for Unread {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Absent => f.write_str("it does not exist"),
+            Self::Unreachable => f.write_str("its directory cannot be searched"),
+            Self::NotAFile(what) => write!(f, "it is {what}, not a file"),
+            Self::Dangling => f.write_str("it is a link to nothing"),
+            Self::TooLarge => f.write_str("it is larger than 64 KiB"),
+            Self::Refused(reason) => f.write_str(reason),
+        }
+    }
 }

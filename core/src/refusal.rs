@@ -2,10 +2,12 @@
 
 use crate::addon::{Addon, Library, Number};
 use crate::builds::is_installable;
+use crate::dialect;
+use crate::disk::Unread;
 use crate::pin::BadPin;
 use crate::request::{BadRequest, Request};
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Who asked for a toolkit.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,8 +52,8 @@ impl fmt::Display for Rule {
 /// What stands in the way.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Why {
-    /// The file cannot be read; the reason.
-    Unreadable(String),
+    /// The file cannot be read.
+    Unreadable(Unread),
     /// The file's content cannot be read.
     Bad(BadPin),
     /// The text is no request.
@@ -122,6 +124,15 @@ impl Refusal {
             | Why::Bad(BadPin::Request(_, BadRequest { meant: Some(meant), .. })) => {
                 vec![self.respell(meant)]
             }
+            // Nothing is written in the place of what is no file: it has to go first.
+            Why::Unreadable(unread @ (Unread::NotAFile(_) | Unread::Dangling)) => match &self.rule {
+                Rule::Pin(file, _) | Rule::Default(file, _) => {
+                    let file = typed(file);
+                    let moved = format!("mv {file} {file}.old");
+                    vec![if *unread == Unread::Dangling { format!("rm {file}") } else { moved }]
+                }
+                _ => Vec::new(),
+            },
             Why::Bad(_) | Why::Request(_) | Why::Unreadable(_) => vec![self.respell("VERSION")],
             Why::AddonAbsent(absent) => {
                 let AbsentAddon { library, version, cuda, .. } = absent.as_ref();
@@ -139,6 +150,15 @@ impl Refusal {
             _ => format!("cudaup use {version}"),
         }
     }
+}
+
+/// A path as it can be typed.
+fn typed(path: &Path) -> String {
+    let text = path.to_string_lossy();
+    if text.bytes().all(|b| b.is_ascii_alphanumeric() || b"/._-+@:,".contains(&b)) {
+        return text.into_owned();
+    }
+    String::from_utf8_lossy(&dialect::SH.quote(text.as_bytes())).into_owned()
 }
 
 impl fmt::Display for Refusal {

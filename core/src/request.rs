@@ -46,7 +46,7 @@ impl Request {
         match respelled(text) {
             Some(version) => Err(bad(Some(version))),
             None if is_link_name(text) => Ok(Self::Link(text.to_owned())),
-            None => Err(bad(None)),
+            None => Err(bad(dashed(text))),
         }
     }
 
@@ -118,6 +118,13 @@ pub fn respelled(text: &str) -> Option<Version> {
     };
     let known = (5..100).contains(&version.major);
     known.then_some(without_build(version))
+}
+
+/// The version behind `12-4`, as packages spell it. No link has such a name.
+fn dashed(text: &str) -> Option<Version> {
+    let is_number = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
+    let numbers = text.contains('-') && text.split('-').all(is_number);
+    numbers.then(|| respelled(&text.replace('-', "."))).flatten()
 }
 
 /// NVIDIA numbers builds of nvcc and libraries in the third place (12.1.66): no update has had two digits.
@@ -195,10 +202,11 @@ mod tests {
             ("12.x", "12"),
             ("12.4.*", "12.4"),
             ("12.01", "12.1"),
+            ("12-4", "12.4"),
         ] {
             assert_eq!(meant(text).as_deref(), Some(right), "{text}");
         }
-        for text in ["", "../x", "$(touch x)", "a b", "Ünïcode", "12,4", "1\u{1b}[31m"] {
+        for text in ["", "12-", "-12", "../x", "$(touch x)", "a b", "Ünïcode", "12,4", "1\u{1b}[31m"] {
             assert_eq!(meant(text), None, "{text}");
         }
     }

@@ -192,7 +192,7 @@ pub fn nearest_pin(world: &World) -> Result<Option<(PathBuf, Pin)>, Refusal> {
             Err(Unread::Absent) => {}
             Err(Unread::Unreachable) => return Ok(None),
             Err(unread) => {
-                return Err(Refusal { rule: Rule::Pin(file, 0), why: Why::Unreadable(words(unread)) });
+                return Err(Refusal { rule: Rule::Pin(file, 0), why: Why::Unreadable(unread) });
             }
         }
     }
@@ -211,7 +211,7 @@ fn defaults(world: &World) -> Vec<Result<(PathBuf, Pin), Refusal>> {
                     Err(bad) => Err(refuse(file, Why::Bad(bad))),
                 }),
                 Err(Unread::Absent | Unread::Unreachable) => None,
-                Err(unread) => Some(Err(refuse(file, Why::Unreadable(words(unread))))),
+                Err(unread) => Some(Err(refuse(file, Why::Unreadable(unread)))),
             }
         })
         .collect()
@@ -225,16 +225,6 @@ fn settings_of(defaults: &[Result<(PathBuf, Pin), Refusal>]) -> Settings {
 /// The settings that the default files give to every directory.
 pub fn default_settings(world: &World) -> Settings {
     settings_of(&defaults(world))
-}
-
-fn words(unread: Unread) -> String {
-    match unread {
-        Unread::Absent => "it does not exist".into(),
-        Unread::Unreachable => "its directory cannot be searched".into(),
-        Unread::NotAFile(what) => format!("it is {what}, not a file"),
-        Unread::TooLarge => "it is larger than 64 KiB".into(),
-        Unread::Refused(reason) => reason,
-    }
 }
 
 fn find(world: &World, request: &Request, roots: &[PathBuf]) -> Result<Toolkit, Why> {

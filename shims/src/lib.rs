@@ -133,7 +133,7 @@ fn unread(path: &Path, error: &std::io::Error) -> Unread {
         ErrorKind::NotFound | ErrorKind::NotADirectory => {
             // A link to nothing exists, and what it names does not.
             let dangling = std::fs::symlink_metadata(path).is_ok();
-            if dangling { Unread::Refused("it is a link to nothing".into()) } else { Unread::Absent }
+            if dangling { Unread::Dangling } else { Unread::Absent }
         }
         _ if std::fs::symlink_metadata(path).is_ok() => Unread::Refused(plain(error)),
         _ => Unread::Unreachable,

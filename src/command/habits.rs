@@ -11,10 +11,14 @@ pub enum Habit {
     Means(Vec<OsString>),
     /// They mean something else here than elsewhere, or nothing yet: say this and exit with the code for usage.
     Says(String),
+    /// They end what `use --shell` chose: this, and how the shell that runs the program is told so.
+    EndsShell(&'static str),
 }
 
 const OWN_DEFAULT: &str = "what holds wherever no directory says otherwise is the default";
 const PART_OF_USE: &str = "it is an option of `use`";
+const SHELL_ENDS: &str = "what `use --shell` chose holds in this shell while CUDAUP_VERSION is set, the directory's version after that";
+const BY_START_FILE: &str = "the shell's start file does it, once set up";
 const A_NAME: &str = "a name is given to a toolkit's directory";
 const TWO_QUESTIONS: &str = "ask whether this shell runs what it should, or what there is to install";
 const NEWEST: (&str, &[OsString]) = ("list --remote", &[]);
@@ -32,30 +36,44 @@ type Answer = fn(&str, &[OsString]) -> Habit;
 
 /// The first word of a command line, and what the whole line means.
 const HABITS: &[(&[&str], Answer)] = &[
-    (&["ls", "versions"], |_, rest| means(&["list"], rest)),
-    (&["ls-remote", "list-remote", "list-all", "search", "available"], |_, rest| {
+    (&["ls", "versions"], answers::list),
+    (&["ls-remote", "list-remote", "list-all", "search", "available", "remote"], |_, rest| {
         let kept = |arg: &&OsString| is_request(arg) || is_flag(arg);
         let releases: Vec<_> = rest.iter().filter(kept).cloned().collect();
         means(&["list", "--remote"], &releases)
     }),
     (&["run", "x", "exec"], run),
-    (&["switch", "pin"], |_, rest| means(&["use"], rest)),
+    (&["switch", "pin", "select"], |_, rest| means(&["use"], rest)),
     (&["use"], choose),
     (&["local"], local),
     (&["shell"], shell),
     (&["global"], |word, rest| no(word, OWN_DEFAULT, &[("use --default", &or_version(rest))])),
     (&["default"], default),
     (&["alias"], alias),
-    (&["install", "i"], install),
-    (&["uninstall", "rm", "delete"], |_, rest| means(&["uninstall"], &without(YES, rest))),
+    (&["install", "i", "instal"], answers::installed),
+    (&["uninstall", "rm", "delete", "remove"], answers::take_away),
     (&["add"], add),
-    (&["remove"], remove),
+    (&["env"], answers::env),
+    (&["list"], answers::list),
+    (&["which"], answers::which),
+    (&["cache"], answers::cache),
+    (&["override"], answers::overriding),
+    (&["component"], answers::component),
+    (&["completions", "completion"], answers::completions),
+    (&["create"], answers::create),
+    (&["fetch", "download"], answers::fetch),
+    (&["reinstall"], answers::reinstall),
+    (&["set"], answers::set),
+    (&["config"], answers::config),
+    (&["path"], answers::path),
+    (&["setup"], answers::setup),
+    (&["unuse"], |word, _| leave(word)),
     (&["update", "upgrade"], update),
     (&["show", "status", "version"], |_, rest| means(&["current"], &flags(rest))),
     (&["check"], |word, _| no(word, TWO_QUESTIONS, &[("current --check", &[]), NEWEST])),
     (&["doctor"], |word, _| no(word, WHAT_APPLIES, &[("current -v", &[]), ("which nvcc", &[])])),
     (&["clean", "prune"], |_, _| means(&["cache", "clean"], &[])),
-    (&["where", "prefix"], place),
+    (&["where", "prefix", "root"], place),
     (&["activate"], activate),
     (&["deactivate"], |word, _| leave(word)),
     (&["toolchain"], toolchain),
@@ -71,7 +89,7 @@ pub fn habit(args: &[OsString]) -> Option<Habit> {
     let (_, answer) = HABITS.iter().find(|(words, _)| words.contains(&word))?;
     match answer(word, rest) {
         Habit::Means(meant) => Some([before, &meant].concat()).filter(|line| line != args).map(Habit::Means),
-        said @ Habit::Says(_) => Some(said),
+        said @ (Habit::Says(_) | Habit::EndsShell(_)) => Some(said),
     }
 }
 
@@ -99,6 +117,9 @@ fn run(word: &str, rest: &[OsString]) -> Habit {
 fn choose(word: &str, rest: &[OsString]) -> Habit {
     if rest.iter().any(|arg| arg == "--unset") {
         return leave(if rest.iter().any(|arg| arg == "--shell") { "shell" } else { word });
+    }
+    if let Some(said) = answers::library_line(rest) {
+        return said;
     }
     if rest.iter().any(|arg| arg == "-g" || arg == "--global") {
         return no("use --global", OWN_DEFAULT, &[("use --default", &without(&["-g", "--global"], rest))]);
@@ -159,19 +180,13 @@ fn add(word: &str, rest: &[OsString]) -> Habit {
     let (versions, libraries): (Vec<_>, Vec<_>) =
         rest.iter().filter(|arg| !is_flag(arg)).cloned().partition(|arg| is_request(arg));
     if !rest.first().is_some_and(|arg| is_request(arg)) {
-        return means(&[word], rest);
+        return match answers::joined(rest) {
+            Some(names) => says("the version of a library is written with @", &[("add", &names)]),
+            None => means(&[word], rest),
+        };
     }
     let with: Vec<_> = libraries.iter().flat_map(|name| ["--with".into(), name.clone()]).collect();
     says("add is for libraries beside a toolkit", &[("install", &[versions, with].concat())])
-}
-
-fn remove(word: &str, rest: &[OsString]) -> Habit {
-    match rest.iter().find(|arg| !is_flag(arg)) {
-        Some(arg) if addon(arg).is_none() => {
-            says("remove is for libraries beside a toolkit", &[("uninstall", &or_version(rest))])
-        }
-        _ => means(&[word], rest),
-    }
 }
 
 fn update(word: &str, rest: &[OsString]) -> Habit {
@@ -181,14 +196,13 @@ fn update(word: &str, rest: &[OsString]) -> Habit {
 
 fn place(_: &str, rest: &[OsString]) -> Habit {
     let Some(version) = rest.first() else { return means(&["which", "--root"], &[]) };
-    let command = format!("CUDAUP_VERSION={} cudaup which --root", shown(std::slice::from_ref(version)));
-    Habit::Says(format!("the place of a toolkit that is not the chosen one is asked so\ntry: {command}"))
+    answers::another(version, &["--root".into()])
 }
 
 fn activate(word: &str, rest: &[OsString]) -> Habit {
     match rest.first() {
         Some(arg) if ["bash", "zsh", "fish"].iter().any(|shell| arg == shell) => means(&["init"], rest),
-        None => no(word, "the shell's start file does it, once set up", &[("init --write", &[])]),
+        None => no(word, BY_START_FILE, &[("init --write", &[])]),
         Some(_) => no(word, PART_OF_USE, &[("use --shell", rest)]),
     }
 }
@@ -237,13 +251,12 @@ fn with_addons(named: &[(&'static Library, Option<String>)], versions: &[OsStrin
 }
 
 fn leave(word: &str) -> Habit {
-    let text = match word {
-        "shell" | "deactivate" => {
-            "to go back to the version of the directory in this shell\ntry: unset CUDAUP_VERSION"
-        }
-        _ => "a directory without a .cuda-version has no version of its own\ntry: rm .cuda-version",
-    };
-    Habit::Says(text.into())
+    match word {
+        "shell" | "deactivate" => Habit::EndsShell(SHELL_ENDS),
+        _ => Habit::Says(
+            "a directory without a .cuda-version has no version of its own\ntry: rm .cuda-version".into(),
+        ),
+    }
 }
 
 /// Whether a word asks for a toolkit by its version. A link's name is not told from a program's.
@@ -302,5 +315,6 @@ fn shown(args: &[OsString]) -> String {
     shell_words::join(args.iter().map(|arg| arg.to_string_lossy()))
 }
 
+mod answers;
 #[cfg(test)]
 mod tests;

@@ -60,7 +60,7 @@ impl Args {
                 source,
             )
         };
-        let plan = planned(Profile::Full, request, &self.source)?;
+        let plan = planned(Profile::Full, request, &self.source).map_err(of_lists)?;
         let smaller = |profile| planned(profile, Some(plan.version), plan.source);
         let (minimal, default) = std::thread::scope(|scope| {
             let minimal = scope.spawn(|| smaller(Profile::Minimal));
@@ -83,6 +83,12 @@ impl Args {
         let info = Info { plans, driver: facts::driver::version(&context.host), installed };
         Ok(Outcome::View(Box::new(info)))
     }
+}
+
+/// What there is, instead of what could be installed: nobody asked for that.
+fn of_lists(failure: Failure) -> Failure {
+    let unknown = failure.exit == Exit::NoVersion;
+    if unknown { Failure { tries: vec!["cudaup list --remote".into()], ..failure } } else { failure }
 }
 
 impl Info {

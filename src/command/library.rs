@@ -31,6 +31,11 @@ pub fn typed(text: &str) -> Result<Typed, Failure> {
     Ok((library, version))
 }
 
+/// The name that means this add-on and no other.
+pub fn exact(addon: &Addon) -> String {
+    format!("{}@{}-cuda{}", addon.library.name, addon.version, addon.cuda)
+}
+
 fn unknown(name: &str) -> Failure {
     let names: Vec<&str> = LIBRARIES.iter().map(|l| l.name).collect();
     if component::named(name).is_some() {

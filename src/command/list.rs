@@ -46,6 +46,8 @@ struct Row {
 struct List {
     rows: Vec<Row>,
     addons: Vec<AddonRow>,
+    /// Whether only those of a release are shown.
+    filtered: bool,
 }
 
 /// What stands at the toolkit of the user's default.
@@ -132,7 +134,7 @@ impl Args {
                 return Err(failure.hint("cudaup list").hint(format!("cudaup list --remote {only}")));
             }
         }
-        Ok(Outcome::View(Box::new(List { rows, addons })))
+        Ok(Outcome::View(Box::new(List { rows, addons, filtered: self.release.is_some() })))
     }
 }
 
@@ -228,10 +230,10 @@ impl View for List {
     }
 
     fn human(&self, style: &Style) -> String {
-        let none = if self.rows.is_empty() {
-            "no such toolkit is installed, linked or found on this machine\ntry: cudaup install latest\n"
-        } else {
-            ""
+        let none = match (self.rows.is_empty(), self.filtered) {
+            (true, true) => "no such toolkit is installed, linked or found here\n",
+            (true, false) => "no toolkit is installed, linked or found here\ntry: cudaup install latest\n",
+            (false, _) => "",
         };
         let rows: Vec<Vec<String>> = self
             .rows

@@ -25,7 +25,7 @@ pub mod unlink;
 pub mod use_;
 pub mod which;
 
-use crate::failure::{Exit, Failure};
+use crate::failure::{Exit, Failure, Line};
 use crate::host::Host;
 use crate::install::apply::Site;
 use crate::install::decide::roots_files;
@@ -54,6 +54,8 @@ pub struct Context {
     pub home: Home,
     /// Where lines for the person go.
     pub talk: Talk,
+    /// The command line, to be written out again in advice.
+    pub line: Line,
 }
 
 impl Context {
@@ -80,7 +82,7 @@ impl Context {
             let meant = bad.meant.clone();
             let failure = Failure::new(Exit::Usage, bad.to_string());
             match meant {
-                Some(meant) => failure.hint(format!("the same command with {meant}")),
+                Some(meant) => failure.hint(self.line.with(text, &meant)),
                 None => failure,
             }
         })?;

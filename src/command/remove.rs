@@ -1,6 +1,6 @@
 //! `cudaup remove NAME[@VERSION]...`: takes add-ons away that cudaup installed.
 
-use crate::command::library::typed;
+use crate::command::library::{exact, typed};
 use crate::command::{Context, Outcome};
 use crate::failure::{Exit, Failure};
 use crate::install::remove;
@@ -73,16 +73,12 @@ impl Args {
             [] => Err(absent(library, version.as_ref(), &of_library)),
             many => {
                 let names: Vec<String> = many.iter().map(|a| exact(a)).collect();
-                Err(Failure::new(Exit::Usage, format!("{text} fits several: {}", names.join(", ")))
-                    .hint(format!("cudaup remove {}", names.join(" "))))
+                let failure = Failure::new(Exit::Usage, format!("{text} fits several: {}", names.join(", ")));
+                // Each on a line of its own: one line with all of them would remove all.
+                Err(names.iter().fold(failure, |f, name| f.hint(format!("cudaup remove {name}"))))
             }
         }
     }
-}
-
-/// The name that means this add-on and no other.
-fn exact(addon: &Addon) -> String {
-    format!("{}@{}-cuda{}", addon.library.name, addon.version, addon.cuda)
 }
 
 /// Whether the version file here takes it, or the default names it and nothing else would do.

@@ -1,5 +1,6 @@
 //! `cudaup uninstall VERSION...`: removes toolkits that cudaup installed.
 
+use crate::command::library::exact;
 use crate::command::{Context, Outcome};
 use crate::disk::atomic;
 use crate::failure::{Exit, Failure};
@@ -7,9 +8,12 @@ use crate::install::remove;
 use crate::shims;
 use crate::ui::view::{Style, View, size};
 use clap::Args as Arguments;
+use cudaup_core::addon::all;
 use cudaup_core::inventory;
 use cudaup_core::pin::{parse_default, without_request};
+use cudaup_core::refusal::{Refusal, Rule, Why};
 use cudaup_core::request::Request;
+use cudaup_core::resolve::{default_settings, toolkit};
 use cudaup_core::version::Version;
 use serde_json::{Value, json};
 
@@ -30,6 +34,8 @@ pub struct Args {
 struct Removed {
     toolkits: Vec<(String, u64)>,
     no_default: bool,
+    /// What is not as it was without them.
+    notes: Vec<String>,
 }
 
 impl Args {
@@ -63,11 +69,54 @@ impl Args {
         }
         shims::renew(&context.home, &context.host, &context.disk)?;
         let no_default = defaults.into_iter().any(|was| was) && drop_default(context)?;
-        let removed = Removed { toolkits, no_default };
+        let notes = left_behind(context, &toolkits);
+        let removed = Removed { toolkits, no_default, notes };
         let Some(failure) = failed else { return Ok(Outcome::View(Box::new(removed))) };
         context.talk.say(removed.human(&Style { color: false, user_home: None }).trim_end());
         Err(failure)
     }
+}
+
+/// Who still asks here for what was removed, and the add-ons that no toolkit is left for.
+fn left_behind(context: &Context, removed: &[(String, u64)]) -> Vec<String> {
+    let world = context.world();
+    let style = Style { color: false, user_home: context.host.user_home.clone() };
+    let mut notes = Vec::new();
+    if let Err(Refusal { rule, why: Why::NotInstalled(request, _) }) = toolkit(&world, None) {
+        let fits = |name: &String| match (&request, Version::parse(name)) {
+            (Request::Version(wanted), Some(version)) => wanted.accepts(version),
+            (Request::Link(link), _) => link == name,
+            _ => false,
+        };
+        let by = match &rule {
+            Rule::Pin(file, _) => Some(style.path(file)),
+            Rule::Variable => Some("CUDAUP_VERSION".to_owned()),
+            _ => None,
+        };
+        if let Some(by) = by.filter(|_| removed.iter().any(|(name, _)| fits(name))) {
+            notes.push(format!(
+                "{by} asks for {request}: nvcc fails here until that is installed again or it asks for another"
+            ));
+        }
+    }
+    let roots = default_settings(&world).roots;
+    let found = [inventory::links(&context.home, &context.disk), inventory::machine(&roots, &context.disk)];
+    let left: Vec<u32> = inventory::managed(&context.home, &context.disk)
+        .into_iter()
+        .chain(found.into_iter().flat_map(inventory::usable))
+        .map(|t| t.identity.version.major)
+        .collect();
+    let of_removed =
+        |cuda: u32| removed.iter().filter_map(|(name, _)| Version::parse(name)).any(|v| v.major == cuda);
+    let orphans: Vec<String> = all(&context.home, &[], &context.disk)
+        .iter()
+        .filter(|addon| of_removed(addon.cuda) && !left.contains(&addon.cuda))
+        .map(exact)
+        .collect();
+    if !orphans.is_empty() {
+        notes.push(format!("its add-ons stay; to remove them: cudaup remove {}", orphans.join(" ")));
+    }
+    notes
 }
 
 #[derive(PartialEq)]
@@ -180,7 +229,7 @@ impl View for Removed {
     fn json(&self) -> Value {
         let rows: Vec<Value> =
             self.toolkits.iter().map(|(name, bytes)| json!({ "name": name, "freed": bytes })).collect();
-        json!({ "removed": rows, "default_dropped": self.no_default })
+        json!({ "removed": rows, "default_dropped": self.no_default, "notes": self.notes })
     }
 
     fn human(&self, _style: &Style) -> String {
@@ -189,6 +238,7 @@ impl View for Removed {
             _ => format!("removed {name}, {} freed\n", size(*bytes)),
         };
         let mut text: String = self.toolkits.iter().map(line).collect();
+        text.extend(self.notes.iter().map(|note| format!("{note}\n")));
         if self.no_default {
             text.push_str("you have no default now\nnext: cudaup use --default VERSION\n");
         }

@@ -4,6 +4,7 @@ use crate::command::{Context, Outcome, compiler, order, refused};
 use crate::disk::atomic;
 use crate::facts::python::{self, Framework};
 use crate::failure::Failure;
+use crate::host::Host;
 use crate::install::Answer;
 use crate::install::decide::Order;
 use crate::install::look;
@@ -210,6 +211,13 @@ fn this_shell(context: &Context, version: &str, shown: &str) -> Result<Outcome, 
     Ok(Outcome::Bytes(dialect.render_own(&[("CUDAUP_VERSION".into(), Some(version.into()))])))
 }
 
+/// How the shell that runs this program is told to forget `cudaup use --shell`.
+pub fn end_of_shell(host: &Host) -> String {
+    let hooked = host.text("_CUDAUP_SHELL").and_then(|name| shell::dialect(name).ok());
+    let above = || shell::parent::of_parent(host, |_| true).ok();
+    hooked.or_else(above).map_or_else(|| "unset CUDAUP_VERSION".into(), unset)
+}
+
 /// How a shell is told to forget `cudaup use --shell`.
 fn unset(dialect: &shell::Dialect) -> String {
     let text = dialect.render(&[("CUDAUP_VERSION".into(), None)]);
@@ -275,8 +283,7 @@ fn said(context: &Context, place: &Place, choice: Option<&Choice>) -> Vec<String
         _ => {}
     }
     if let Some(version) = context.host.text("CUDAUP_VERSION") {
-        let name = context.host.text("_CUDAUP_SHELL").unwrap_or("sh");
-        let end = shell::dialect(name).map_or_else(|_| "unset CUDAUP_VERSION".into(), unset);
+        let end = end_of_shell(&context.host);
         lines.push(format!("CUDAUP_VERSION={version} outranks it in this shell; to end that: {end}"));
     }
     if !hooked(context) {

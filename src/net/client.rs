@@ -51,6 +51,11 @@ pub struct Tail {
 }
 
 impl Client {
+    /// Whether nothing is to be asked of the network.
+    pub fn offline(&self) -> bool {
+        self.settings.offline
+    }
+
     /// Reads the bundles and prepares the client. No connection is made yet.
     pub fn new(settings: &NetSettings) -> Result<Self, Failure> {
         let mut extra = Vec::new();

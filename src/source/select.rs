@@ -7,6 +7,7 @@ use crate::source::plan::Plan;
 use crate::source::pypi;
 use crate::source::query::{Miss, Offer, Query};
 use crate::source::runfile;
+use crate::source::unknown;
 use cudaup_core::builds::RELEASES;
 
 /// A place that toolkits come from.
@@ -61,19 +62,20 @@ fn none(query: &Query<'_>, misses: Vec<(&str, Miss)>) -> Failure {
     let request = query.request;
     let unreached = misses.iter().any(|(_, miss)| miss.failure.exit == Exit::Network);
     let known = request.is_none_or(|wanted| RELEASES.iter().any(|r| wanted.accepts(r.version)));
-    let looked = misses.iter().position(|(_, miss)| miss.failure.exit == Exit::NoVersion);
-    if misses.len() == 1 || (!known && looked.is_some()) {
-        let at = looked.unwrap_or(0);
-        if let Some((_, miss)) = misses.into_iter().nth(at) {
-            return miss.failure;
-        }
-        return Failure::failed("there is no source of toolkits");
+    let newer = request.is_some_and(|wanted| RELEASES.iter().all(|r| r.version < wanted));
+    if let (false, Some(wanted)) = (known || (newer && unreached), request) {
+        // The others have a few releases, and can tell nothing of the rest.
+        let knows = |name| [nvidia::NAME, pypi::NAME].contains(&name);
+        let mut looked = misses.into_iter().filter(|(_, miss)| miss.failure.exit == Exit::NoVersion);
+        return looked
+            .find(|(name, _)| knows(*name))
+            .map_or_else(|| unknown::refuse(wanted, &[]), |(_, miss)| miss.failure);
     }
     let what = request.map_or_else(|| "a toolkit".to_owned(), |version| version.to_string());
     let why: Vec<String> = misses.iter().map(said).collect();
     let exit = if unreached { Exit::Network } else { Exit::NoVersion };
     let failure = Failure::new(exit, format!("no source has {what} here: {}", why.join(", ")));
-    if query.host.offline {
+    if query.reach.client.offline() {
         return failure.hint(format!("cudaup install {what} --from FILE_OR_DIRECTORY"));
     }
     let mut tries: Vec<String> = misses.into_iter().flat_map(|(_, miss)| miss.failure.tries).collect();

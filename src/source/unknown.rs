@@ -10,10 +10,21 @@ pub fn refuse(asked: Version, offered: &[Version]) -> Failure {
     let mut known: Vec<Version> = RELEASES.iter().map(|r| r.version).chain(offered.iter().copied()).collect();
     known.sort_unstable();
     known.dedup();
-    let failure = Failure::new(Exit::NoVersion, format!("there is no CUDA {asked}{}", reason(asked, &known)));
     let newest = newest(offered);
-    let meant = meant(asked, &known).filter(|m| offered.iter().any(|o| m.accepts(*o)));
-    let failure = match meant.or_else(|| newest.first().copied()) {
+    let (meant, reason) = match reason(asked, &known) {
+        Some(reason) => {
+            let at_hand = |m: &Version| offered.is_empty() || offered.iter().any(|o| m.accepts(*o));
+            let last = known.last().filter(|_| offered.is_empty()).copied();
+            (meant(asked, &known).filter(at_hand).or_else(|| newest.first().copied()).or(last), reason)
+        }
+        // The one that the question names is the one to type, the first of those at hand before others.
+        None => match misspelled(asked, offered).or_else(|| misspelled(asked, &known)) {
+            Some(meant) => (Some(meant), format!("; did you mean {meant}?")),
+            None => (newest.first().copied(), String::new()),
+        },
+    };
+    let failure = Failure::new(Exit::NoVersion, format!("there is no CUDA {asked}{reason}"));
+    let failure = match meant {
         Some(version) => failure.hint(format!("cudaup install {version}")),
         None => failure,
     };
@@ -23,21 +34,22 @@ pub fn refuse(asked: Version, offered: &[Version]) -> Failure {
     }
 }
 
-fn reason(asked: Version, known: &[Version]) -> String {
+/// What the releases around it tell; `None` where they tell nothing.
+fn reason(asked: Version, known: &[Version]) -> Option<String> {
     let before = known.iter().rfind(|v| **v < asked);
     let after = known.iter().find(|v| **v > asked);
     let release = Version { update: None, ..asked };
     if asked.update.is_some() && known.iter().any(|v| release.accepts(*v)) {
         let updates: Vec<Version> = known.iter().copied().filter(|v| release.accepts(*v)).collect();
-        return format!(" ({release} has {})", list(&updates));
+        return Some(format!(" ({release} has {})", list(&updates)));
     }
     match (before, after) {
         (Some(before), Some(after)) if before.major == asked.major && after.major == asked.major => {
             let gap = format!("{before} was followed by {after}");
-            format!(" ({gap}; an nvidia-smi that shows {release} means the driver's limit)")
+            Some(format!(" ({gap}; an nvidia-smi that shows {release} means the driver's limit)"))
         }
-        (Some(before), None) => format!(" (the newest known is {before})"),
-        _ => meant(asked, known).map_or_else(String::new, |m| format!("; did you mean {m}?")),
+        (Some(before), None) => Some(format!(" (the newest known is {before})")),
+        _ => None,
     }
 }
 
@@ -55,6 +67,11 @@ fn meant(asked: Version, known: &[Version]) -> Option<Version> {
     {
         return Some(Version { update: None, ..*before });
     }
+    misspelled(asked, known)
+}
+
+/// The newest whose spelling differs in a single place.
+fn misspelled(asked: Version, known: &[Version]) -> Option<Version> {
     let text = asked.to_string();
     let spellings = known.iter().flat_map(|v| [Version { update: None, ..*v }, *v]);
     spellings.filter(|v| one_apart(&text, &v.to_string())).max()
@@ -117,7 +134,11 @@ mod tests {
 
     #[test]
     fn a_slip_of_the_finger() {
-        assert!(said("12.14").starts_with("there is no CUDA 12.14; did you mean 12.4?"), "{}", said("12.14"));
+        assert!(
+            said("12.14").starts_with("there is no CUDA 12.14; did you mean 12.4? | cudaup install 12.4 |"),
+            "{}",
+            said("12.14")
+        );
         assert!(
             said("31.0").contains("(the newest known is 13.5.0) | cudaup install 13.5.0"),
             "{}",
@@ -125,6 +146,17 @@ mod tests {
         );
         assert!(said("14.5").contains("| cudaup install 13.5"), "{}", said("14.5"));
         assert!(said("99").contains("| cudaup install 13.5.0"), "{}", said("99"));
+    }
+
+    #[test]
+    fn where_nothing_is_at_hand_only_what_was_meant_is_named() {
+        let said = |asked: &str| {
+            let failure = refuse(Version::parse(asked).unwrap(), &[]);
+            format!("{} | {}", failure.message, failure.tries.join(" | "))
+        };
+        assert_eq!(said("1.0"), "there is no CUDA 1.0; did you mean 13.0? | cudaup install 13.0");
+        assert!(said("12.7").ends_with("limit) | cudaup install 12.6"), "{}", said("12.7"));
+        assert!(said("12.4.9").ends_with("| cudaup install 12.4"), "{}", said("12.4.9"));
     }
 
     #[test]

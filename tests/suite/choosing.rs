@@ -154,6 +154,18 @@ fn odd_pins_are_named_and_nothing_of_them_runs() {
         let file = at.path(directory).join(".cuda-version");
         assert!(first.contains(words) && first.contains(file.to_str().unwrap()), "{directory}: {first}");
     }
+    // What is no file is not written over: the advice is what `use` itself says.
+    fs::create_dir_all(at.path("dangling dir")).unwrap();
+    std::os::unix::fs::symlink("nothing", at.path("dangling dir/.cuda-version")).unwrap();
+    for (directory, verb) in [("directory", "mv "), ("fifo", "mv "), ("dangling dir", "rm '")] {
+        let said = current(directory);
+        let next = said.err.split_once("\ntry: ").map_or("", |(_, next)| next);
+        assert!(next.starts_with(verb) && next.contains(".cuda-version"), "{directory}: {}", said.err);
+        let mut shell = at.command("/bin/sh", directory);
+        assert!(shell.args(["-c", next]).status().unwrap().success(), "{next}");
+        let err = current(directory).err;
+        assert!(!err.contains("could not read"), "{directory}: {err}");
+    }
     assert!(!at.path("evil/x").exists() && !at.path("evil/y").exists());
 }
 

@@ -20,6 +20,15 @@ fn what_is_suggested_has_the_options_that_it_names() {
         "activate 12.4",
         "alias old 11.8",
         "self uninstall",
+        "add cudnn 9.8",
+        "remove 12.4 cudnn",
+        "env bash",
+        "component add nvcc",
+        "fetch 12.4",
+        "create -n x cuda=12.4",
+        "reinstall 12.4",
+        "path",
+        "setup",
     ];
     for line in lines {
         let said = at.cudaup("project", &line.split(' ').collect::<Vec<_>>());
@@ -56,4 +65,55 @@ fn what_is_meant_is_done() {
     let removed = at.cudaup("project", &["rm", "-y", "11.8"]);
     assert_eq!(removed.code, Some(0), "{}", removed.err);
     assert!(!at.home().join("toolkits/11.8.0").exists());
+}
+
+#[test]
+fn a_wrong_spelling_is_answered_with_the_whole_command() {
+    let at = Sandbox::new();
+    for (typed, next) in [
+        ("--offline install 12.04 --profile minimal", "cudaup --offline install 12.4 --profile minimal"),
+        ("install 124", "cudaup install 12.4"),
+        ("use 12.4.99", "cudaup use 12.4"),
+        ("install 12-4", "cudaup install 12.4"),
+        ("i 12.04", "cudaup install 12.4"),
+    ] {
+        let said = at.cudaup("project", &typed.split(' ').collect::<Vec<_>>());
+        assert!(
+            said.code == Some(2) && said.err.ends_with(&format!("\ntry: {next}\n")),
+            "{typed}: {}",
+            said.err
+        );
+    }
+}
+
+#[test]
+fn the_shell_is_told_in_its_own_words_how_its_version_ends() {
+    let at = Sandbox::new();
+    for (shell, words) in [("bash", "unset -v CUDAUP_VERSION"), ("fish", "set -eg CUDAUP_VERSION")] {
+        let mut command = at.command(at.home().join("bin/cudaup"), "project");
+        let said =
+            crate::sandbox::said(command.arg("deactivate").env("_CUDAUP_SHELL", shell).output().unwrap());
+        assert!(
+            said.code == Some(2) && said.err.ends_with(&format!("\ntry: {words}\n")),
+            "{shell}: {}",
+            said.err
+        );
+    }
+}
+
+#[test]
+fn without_a_network_no_server_is_named() {
+    let at = Sandbox::new();
+    for (typed, next) in [
+        ("install 1.0", "cudaup install 13.0\n"),
+        ("install 12.4", "cudaup install 12.4 --from FILE_OR_DIRECTORY\n"),
+        ("add cutensor --cuda 12", "cudaup add cutensor --from FILE   (a copy from another machine)\n"),
+    ] {
+        let said =
+            at.cudaup("project", &["--offline"].into_iter().chain(typed.split(' ')).collect::<Vec<_>>());
+        assert!(said.err.ends_with(&format!("\ntry: {next}")), "{typed}: {}", said.err);
+        assert!(!said.err.contains("not reached"), "{typed}: {}", said.err);
+    }
+    let list = at.cudaup("project", &["--offline", "list", "--remote"]);
+    assert!(list.code == Some(4) && list.err.contains("pypi (offline)"), "{}", list.err);
 }

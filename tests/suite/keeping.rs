@@ -117,6 +117,48 @@ fn uninstall_takes_what_cudaup_installed_and_nothing_else() {
 }
 
 #[test]
+fn uninstall_says_who_still_asks_and_what_add_ons_are_left() {
+    let at = Sandbox::new();
+    at.managed("12.4.1");
+    at.managed("13.0.2");
+    at.write("home/.cudaup/default", "13.0\n");
+    at.addon("cudnn/9.8.0.87-cuda12");
+    at.addon("nccl/2.21.5-cuda12");
+    at.addon("nccl/2.27.3-cuda13");
+    at.write("home/p/.cuda-version", "12.4\n");
+    let removed = at.cudaup("home/p", &["uninstall", "12.4.1"]);
+    let lines: Vec<&str> = removed.out.lines().skip(1).collect();
+    let asks = "~/p/.cuda-version asks for 12.4: nvcc fails here until that is installed again or it asks for another";
+    let addons = "its add-ons stay; to remove them: cudaup remove cudnn@9.8.0.87-cuda12 nccl@2.21.5-cuda12";
+    assert_eq!((removed.code, lines), (Some(0), vec![asks, addons]), "{}", removed.err);
+    // One that serves in its place is no loss.
+    at.managed("12.4.1");
+    at.managed("12.4.0");
+    let removed = at.cudaup("home/p", &["uninstall", "12.4.1"]);
+    assert_eq!((removed.code, removed.out.lines().count()), (Some(0), 1), "{}", removed.out);
+}
+
+#[test]
+fn an_empty_machine_lists_nothing_and_says_what_to_type() {
+    let at = Sandbox::new();
+    let list = at.cudaup("p", &["list"]);
+    let text = "no toolkit is installed, linked or found here\ntry: cudaup install latest\n";
+    assert_eq!((list.code, list.out.as_str()), (Some(0), text));
+}
+
+#[test]
+fn of_several_add_ons_each_has_its_line() {
+    let at = Sandbox::new();
+    at.addon("cudnn/9.8.0.87-cuda12");
+    at.addon("cudnn/9.8.0.87-cuda13");
+    let said = at.cudaup("p", &["remove", "cudnn"]);
+    let mut lines: Vec<&str> = said.err.lines().skip(1).collect();
+    lines.sort_unstable();
+    let wanted = ["     cudaup remove cudnn@9.8.0.87-cuda12", "try: cudaup remove cudnn@9.8.0.87-cuda13"];
+    assert_eq!((said.code, lines), (Some(2), wanted.to_vec()), "{}", said.err);
+}
+
+#[test]
 fn what_is_no_shim_stays_where_the_shims_are() {
     let at = Sandbox::new();
     let target = at.toolkit("opt/x", "12.4.1");

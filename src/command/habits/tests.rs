@@ -2,7 +2,8 @@
 
 use super::*;
 
-const COMMANDS: [&str; 17] = [
+const COMMANDS: [&str; 18] = [
+    "info",
     "add",
     "remove",
     "install",
@@ -75,11 +76,26 @@ const MEANS: &[(&str, &str)] = &[
     ("toolchain list", "list"),
     ("toolchain install 12.4", "install 12.4"),
     ("toolchain", "list"),
+    ("list --available", "list --remote"),
+    ("list -a 13", "list --remote 13"),
+    ("ls --all", "list --remote"),
+    ("install --list", "list --remote"),
+    ("list --remote --all", "list --remote"),
+    ("list installed", "list"),
+    ("remote", "list --remote"),
+    ("instal 12.4", "install 12.4"),
+    ("override set 12.4", "use 12.4"),
+    ("override list", "current"),
+    ("component add cudnn", "add cudnn"),
+    ("component remove cudnn", "remove cudnn"),
+    ("root", "which --root"),
+    ("set 12.4", "use 12.4"),
+    ("select 12.4", "use 12.4"),
+    ("cache purge", "cache clean"),
 ];
 
 const SAYS: &[(&str, &[&str])] = &[
     ("shell 12.4", &["no `shell`", "cudaup use --shell 12.4"]),
-    ("shell --unset", &["unset CUDAUP_VERSION"]),
     ("local --unset", &["rm .cuda-version"]),
     ("global 12.4", &["cudaup use --default 12.4"]),
     ("global", &["cudaup use --default VERSION"]),
@@ -103,8 +119,35 @@ const SAYS: &[(&str, &[&str])] = &[
     ("where 12.4", &["CUDAUP_VERSION=12.4 cudaup which --root"]),
     ("activate", &["cudaup init --write"]),
     ("activate 12.4", &["cudaup use --shell 12.4"]),
-    ("deactivate", &["unset CUDAUP_VERSION"]),
     ("alias old 11.8", &["cudaup link old DIRECTORY"]),
+    ("add cudnn 9.8", &["written with @\ntry: cudaup add cudnn@9.8\n"]),
+    ("add cudnn 9.8 nccl", &["try: cudaup add cudnn@9.8 nccl\n"]),
+    ("remove cudnn 9.8", &["try: cudaup remove cudnn@9.8\n"]),
+    ("uninstall cudnn", &["try: cudaup remove cudnn\n"]),
+    ("rm -y cudnn@9.8", &["try: cudaup remove cudnn@9.8\n"]),
+    ("remove 12.4 cudnn", &["try: cudaup uninstall 12.4\n     cudaup remove cudnn\n"]),
+    ("uninstall 12.4 cudnn nccl", &["try: cudaup uninstall 12.4\n     cudaup remove cudnn nccl\n"]),
+    ("env bash", &["try: cudaup env --shell bash\n"]),
+    ("env --fish", &["try: cudaup env --shell fish\n"]),
+    ("env 12.4 zsh", &["try: cudaup env --shell zsh 12.4\n"]),
+    ("use cudnn@9.8", &["cuDNN is asked for beside a toolkit", "the line `cudnn = 9.8` below the version"]),
+    ("use cudnn 9.8", &["the line `cudnn = 9.8` below the version"]),
+    ("which --root 13.0", &["try: CUDAUP_VERSION=13.0 cudaup which --root\n"]),
+    ("which nvcc 13.0", &["try: CUDAUP_VERSION=13.0 cudaup which nvcc\n"]),
+    ("which 13.0", &["try: CUDAUP_VERSION=13.0 cudaup which --root\n"]),
+    ("root 13.0", &["try: CUDAUP_VERSION=13.0 cudaup which --root\n"]),
+    ("install lts", &["no `lts`", "try: cudaup install latest\n"]),
+    ("override unset", &["rm .cuda-version"]),
+    ("unuse", &["rm .cuda-version"]),
+    ("component add nvcc", &["cudaup install VERSION --components nvcc"]),
+    ("completions bash", &["cudaup has no completions for shells yet\n"]),
+    ("setup", &["cudaup init --write"]),
+    ("set", &["cudaup use VERSION"]),
+    ("config", &["config.toml"]),
+    ("path", &["cudaup which --root"]),
+    ("fetch 12.4", &["cudaup install 12.4", "cudaup mirror DIR 12.4"]),
+    ("create -n x cuda=12.4", &["cudaup install 12.4", "cudaup use 12.4"]),
+    ("reinstall 12.4", &["try: cudaup uninstall 12.4\n     cudaup install 12.4\n"]),
     ("self update", &["./install.sh"]),
     ("self uninstall", &["cudaup init --remove"]),
 ];
@@ -122,6 +165,8 @@ const UNTOUCHED: &[&str] = &[
     "add cudnn@9.8 --cuda 12",
     "add --from cudnn.tar.xz",
     "remove cudnn",
+    "remove cudnn --cuda 12",
+    "add cudnn --cuda 12",
     "remove cudnn@9.8 --force",
     "use 12.4",
     "use -y 12.4",
@@ -133,6 +178,19 @@ const UNTOUCHED: &[&str] = &[
     "exec",
     "exec --help",
     "which nvcc",
+    "which --root",
+    "env",
+    "env 12.4",
+    "env --shell fish 12.4",
+    "env --shell=fish",
+    "env mine",
+    "env --github",
+    "list",
+    "list 13",
+    "list --remote 12",
+    "cache",
+    "cache clean",
+    "add --from cudnn.tar.xz cudnn",
     "current",
     "frobnicate 12.4",
     "--color ls",
@@ -153,6 +211,13 @@ fn what_means_something_else_is_answered_with_the_command() {
         let Some(Habit::Says(text)) = habit_of(typed) else { panic!("{typed}: {:?}", habit_of(typed)) };
         let text = format!("{text}\n");
         assert!(wanted.iter().all(|w| text.contains(w)), "{typed}: {text}");
+    }
+}
+
+#[test]
+fn a_version_of_the_shell_ends_in_the_words_of_the_shell() {
+    for line in ["deactivate", "shell --unset", "use --shell --unset"] {
+        assert_eq!(habit_of(line), Some(Habit::EndsShell(SHELL_ENDS)), "{line}");
     }
 }
 
@@ -187,7 +252,7 @@ fn only_commands_that_exist_are_named() {
                     .filter_map(|l| l.split_once("cudaup ")?.1.split(' ').next().map(str::to_owned))
                     .collect()
             }
-            None => vec![],
+            Some(Habit::EndsShell(_)) | None => vec![],
         };
         assert!(named.iter().all(|name| COMMANDS.contains(&name.as_str())), "{line} leads to {named:?}");
     }

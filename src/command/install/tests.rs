@@ -41,6 +41,7 @@ fn context(root: &Path, index: &str) -> Context {
         ..Host::bare()
     };
     Context {
+        line: crate::failure::Line::default(),
         vars: host.vars.iter().cloned().collect(),
         disk: RealDisk::new(host.sysroot.clone(), &Home::new(root.join(".cudaup"))),
         home: Home::new(root.join(".cudaup")),

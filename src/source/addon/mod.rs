@@ -97,10 +97,13 @@ pub fn plan(wanted: &Wanted<'_>, name: &str) -> Result<AddonPlan, Failure> {
     let why: Vec<String> = misses.iter().map(said).collect();
     let exit = if unreached { Exit::Network } else { Exit::NoVersion };
     let failure = Failure::new(exit, format!("no source has {} here: {}", wanted.shown(), why.join(", ")));
+    let copy = format!("cudaup add {} --from FILE   (a copy from another machine)", wanted.library.name);
+    if wanted.reach.client.offline() {
+        return Err(failure.hint(copy));
+    }
     let mut tries: Vec<String> = misses.into_iter().flat_map(|(_, miss)| miss.failure.tries).collect();
     tries.dedup();
     let failure = tries.into_iter().take(3).fold(failure, Failure::hint);
-    let copy = format!("cudaup add {} --from FILE   (a copy from another machine)", wanted.library.name);
     Err(failure.hint(copy))
 }
 
@@ -128,8 +131,9 @@ fn absent(wanted: &Wanted<'_>, source: &str, newest: Option<&Number>) -> Miss {
 }
 
 /// A source that could not be asked.
-fn unasked(failure: Failure) -> Miss {
+fn unasked(wanted: &Wanted<'_>, failure: Failure) -> Miss {
     let words = match failure.exit {
+        Exit::Network if wanted.reach.client.offline() => "offline".to_owned(),
         Exit::Network => "not reached".to_owned(),
         _ => failure.message.clone(),
     };

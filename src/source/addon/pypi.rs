@@ -14,7 +14,7 @@ pub const NAME: &str = crate::source::pypi::NAME;
 pub fn plan(wanted: &Wanted<'_>) -> Result<AddonPlan, Miss> {
     let index = Index { client: &wanted.reach.client, indexes: &wanted.reach.indexes };
     let project = format!("{}-cu{}", wanted.origin.project, wanted.cuda);
-    let files = index.files(&project).map_err(unasked)?.unwrap_or_default();
+    let files = index.files(&project).map_err(|failure| unasked(wanted, failure))?.unwrap_or_default();
     let mut versions: Vec<(bool, Number)> = files
         .iter()
         .filter_map(|file| {
@@ -34,7 +34,7 @@ pub fn plan(wanted: &Wanted<'_>) -> Result<AddonPlan, Miss> {
     let Some((file, name)) = found else { return Err(absent(wanted, NAME, Some(version))) };
     let sha256 = file.sha256.clone().ok_or_else(|| {
         let why = format!("the package index names no sha256 for {}, so it cannot be checked", file.file);
-        unasked(Failure::new(Exit::BadBytes, why))
+        unasked(wanted, Failure::new(Exit::BadBytes, why))
     })?;
     let withdrawn = format!("{} was withdrawn by NVIDIA, and there is no other", file.file);
     let size = file.size.unwrap_or_else(|| index.sizes(&[&file.url]).first().copied().unwrap_or(0));

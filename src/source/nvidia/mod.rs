@@ -187,7 +187,7 @@ fn too_old(asked: Version) -> Miss {
             .hint(format!("cudaup install {asked} --from cuda_{asked}..._linux.run   (NVIDIA's installer)"))
             .hint("cudaup link NAME DIRECTORY   (one that is on a disk already)")
     } else {
-        unknown::refuse(asked, &[first])
+        unknown::refuse(asked, &[])
     };
     Miss::new(format!("has none before {first}"), failure)
 }

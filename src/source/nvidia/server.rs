@@ -207,7 +207,12 @@ impl<'a> Server<'a> {
 
 /// The no of a server that does not answer as it should. Who has set none can be told of another one.
 pub fn unreached(dist: &Place, error: Error) -> Miss {
+    let offline = matches!(error, Error::Offline { .. });
     let miss = Miss::unreached(error);
+    if offline {
+        // No server helps then, whatever its address.
+        return miss;
+    }
     let failure = match dist.origin.as_str() {
         "default" => miss.failure.hint(format!("CUDAUP_DIST_SERVER={NVIDIA_CN} cudaup ...")),
         origin => miss.failure.hint(format!("the server {} is set by {origin}", dist.shown())),

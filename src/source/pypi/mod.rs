@@ -48,7 +48,8 @@ fn served(platform: Platform) -> Result<(), Miss> {
 pub fn offers(query: &Query<'_>) -> Result<Vec<Offer>, Miss> {
     served(query.platform)?;
     let index = Index { client: &query.reach.client, indexes: &query.reach.indexes };
-    let files = toolkit_files(index).map_err(|failure| Miss::new("not reached", failure))?;
+    let words = if query.reach.client.offline() { "offline" } else { "not reached" };
+    let files = toolkit_files(index).map_err(|failure| Miss::new(words, failure))?;
     let whole = choose::offers(&files).into_iter().filter(|o| !o.build.early() && o.version >= FIRST_WHOLE);
     Ok(sizes::offers(index, &whole.collect::<Vec<_>>(), query.platform))
 }
@@ -59,7 +60,7 @@ pub fn plan(query: &Query<'_>) -> Result<Plan, Miss> {
     let index = Index { client: &query.reach.client, indexes: &query.reach.indexes };
     planned(index, query.request, query.wish, query.platform).map_err(|failure| {
         let words = match (&failure.exit, query.request) {
-            (Exit::Network, _) if query.host.offline => "offline".to_owned(),
+            (Exit::Network, _) if query.reach.client.offline() => "offline".to_owned(),
             (Exit::Network, _) => "not reached".to_owned(),
             (Exit::NoVersion, Some(asked)) if asked.major < 13 && query.wish.compiler() => {
                 format!("has no nvcc for {}.x", asked.major)
