@@ -87,7 +87,8 @@ impl Args {
 
 /// What there is, instead of what could be installed: nobody asked for that.
 fn of_lists(failure: Failure) -> Failure {
-    let unknown = failure.exit == Exit::NoVersion;
+    let unknown =
+        failure.exit == Exit::NoVersion || failure.tries.iter().any(|t| t.starts_with("cudaup install"));
     if unknown { Failure { tries: vec!["cudaup list --remote".into()], ..failure } } else { failure }
 }
 

@@ -179,7 +179,9 @@ fn what_is_in_use_is_not_removed_by_a_slip() {
     let many = place.cudaup("new", &["remove", "cudnn"]);
     assert_eq!(many.code, Some(2));
     assert!(
-        many.err.contains("try: cudaup remove cudnn@9.14.0.64-cuda12 cudnn@9.1.1.17-cuda12"),
+        many.err.contains(
+            "try: cudaup remove cudnn@9.14.0.64-cuda12\n     cudaup remove cudnn@9.1.1.17-cuda12\n"
+        ),
         "{}",
         many.err
     );

@@ -107,6 +107,7 @@ fn without_a_network_no_server_is_named() {
     for (typed, next) in [
         ("install 1.0", "cudaup install 13.0\n"),
         ("install 12.4", "cudaup install 12.4 --from FILE_OR_DIRECTORY\n"),
+        ("info 99", "cudaup list --remote\n"),
         ("add cutensor --cuda 12", "cudaup add cutensor --from FILE   (a copy from another machine)\n"),
     ] {
         let said =
