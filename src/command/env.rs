@@ -6,6 +6,7 @@ use crate::shell;
 use crate::ui::view::{Style, View};
 use clap::Args as Arguments;
 use cudaup_core::activate::{Activation, Entered, Scope, activate};
+use cudaup_core::dialect::Unheld;
 use cudaup_core::environment::Change;
 use cudaup_core::list::split;
 use cudaup_core::resolve::Choice;
@@ -57,7 +58,11 @@ impl Args {
             Some(name) => shell::dialect(name)?,
             None => shell::parent::of_parent(&context.host, |_| true)?,
         };
-        Ok(Outcome::Bytes(dialect.render(&activation.changes)))
+        let text = dialect.render(&activation.changes).map_err(|Unheld { name, what }| {
+            Failure::failed(format!("{name} would hold {what}, which {} cannot take from a text", dialect.name()))
+                .hint("cudaup exec -- COMMAND, which hands the value on as it is")
+        })?;
+        Ok(Outcome::Bytes(text))
     }
 }
 

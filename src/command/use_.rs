@@ -201,7 +201,7 @@ fn this_shell(context: &Context, version: &str, shown: &str) -> Result<Outcome, 
 
 /// How a shell is told to forget `cudaup use --shell`.
 fn unset(dialect: &shell::Dialect) -> String {
-    let text = dialect.render(&[("CUDAUP_VERSION".into(), None)]);
+    let text = dialect.unset("CUDAUP_VERSION");
     String::from_utf8_lossy(&text).trim().to_owned()
 }
 

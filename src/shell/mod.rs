@@ -21,7 +21,7 @@ pub struct Dialect {
     start: setup::Start,
 }
 
-const DIALECTS: [Dialect; 4] = [
+const DIALECTS: [Dialect; 9] = [
     Dialect {
         words: &dialect::BASH,
         hook: Some(include_str!("../../shell/cudaup.bash")),
@@ -37,7 +37,16 @@ const DIALECTS: [Dialect; 4] = [
         hook: Some(include_str!("../../shell/cudaup.fish")),
         start: setup::Start::Fish,
     },
+    Dialect {
+        words: &dialect::TCSH,
+        hook: Some(include_str!("../../shell/cudaup.tcsh")),
+        start: setup::Start::Tcsh,
+    },
     Dialect { words: &dialect::SH, hook: None, start: setup::Start::Other },
+    Dialect { words: &dialect::NUSHELL, hook: None, start: setup::Start::Other },
+    Dialect { words: &dialect::POWERSHELL, hook: None, start: setup::Start::Other },
+    Dialect { words: &dialect::ELVISH, hook: None, start: setup::Start::Other },
+    Dialect { words: &dialect::XONSH, hook: None, start: setup::Start::Other },
 ];
 
 impl Dialect {
