@@ -62,8 +62,7 @@ pub const FISH: Dialect = Dialect {
     refuses: holds_all,
 };
 
-/// tcsh. Its `eval "`...`"` makes one line of all, so each ends by itself; and a line end in a value is for that reason a
-/// variable, which only the hook sets.
+/// tcsh. Its `eval "`...`"` makes one line of all, so each ends by itself.
 pub const TCSH: Dialect = Dialect {
     names: &["tcsh", "csh"],
     quote: tcsh_quote,
@@ -72,7 +71,7 @@ pub const TCSH: Dialect = Dialect {
     unset: ["unsetenv ", " ;"],
     own: "",
     path: None,
-    refuses: |_, value| value.as_bytes().contains(&b'\n').then_some("a line end"),
+    refuses: holds_all,
 };
 
 /// The shell of POSIX.
@@ -231,7 +230,7 @@ fn tcsh_quote(value: &[u8]) -> Vec<u8> {
         b'\'' => Some(br"'\''"),
         b'\\' => Some(br"'\\'"),
         b'!' => Some(br"'\!'"),
-        b'\n' => Some(b"'$_cudaup_nl:q'"),
+        b'\n' => Some(br"'$'\n''"),
         _ => None,
     })
 }

@@ -90,7 +90,6 @@ impl Args {
 fn text(context: &Context, dialect: &Dialect) -> Vec<u8> {
     let system = context.host.sysroot.as_deref().unwrap_or(Path::new(""));
     let header = [
-        format!("# cudaup for {0}, as `cudaup init {0}` wrote it\n", dialect.name()).into_bytes(),
         dialect.keep("_cudaup_bin", program(context).as_os_str().as_bytes()),
         dialect.keep("_cudaup_asked_of", asked_of(context).as_os_str().as_bytes()),
         dialect.keep("_cudaup_home", context.home.path().as_os_str().as_bytes()),

@@ -145,7 +145,11 @@ pub fn hook_line(dialect: &Dialect, places: &Places) -> Vec<u8> {
     let (program, name) = (word(dialect, places, &places.program), dialect.name().as_bytes());
     match dialect.start {
         Start::Fish => [&program[..], b" init ", name, b" | source"].concat(),
-        Start::Tcsh => [&program[..], b" init ", name, b" | source /dev/stdin"].concat(),
+        // A quote within the quotes of a substitution would end those; in an alias it does not stand there.
+        Start::Tcsh => {
+            let asks = dialect.quote([&program[..], b" init ", name].concat());
+            [b"alias _cudaup_init ", &asks[..], b" ; eval \"`_cudaup_init`\""].concat()
+        }
         _ => [b"eval \"$(", &program[..], b" init ", name, b")\""].concat(),
     }
 }

@@ -33,12 +33,15 @@ const HARD: [&[u8]; 20] = [
 ];
 
 fn shells() -> Vec<(&'static Dialect, Vec<&'static str>)> {
-    let rows: [(&str, &[&str]); 5] = [
+    let rows: [(&str, &[&str]); 8] = [
         ("bash", &["bash", "--norc", "--noprofile"]),
         ("zsh", &["zsh", "-f"]),
         ("zsh", &["zsh", "-f", "-o", "rcquotes", "-o", "shwordsplit", "-o", "ksharrays"]),
         ("fish", &["fish", "--no-config"]),
         ("sh", &["dash"]),
+        ("sh", &["ksh93"]),
+        ("sh", &["mksh"]),
+        ("sh", &["busybox", "sh"]),
     ];
     rows.into_iter()
         .filter(|(_, how)| {
