@@ -9,7 +9,8 @@
 # The text is evaluated as one line, so each line ends by itself. csh has no functions, so each is an alias: control flow that
 # takes more lines than one is no part of an alias. `if (...) eval NAME` runs the alias NAME only if it is so; `if (...) NAME`
 # would know no alias, and would fail for variables in it that are not set. `$NAME:q` outside of double quotes takes a value
-# as it is, line ends too. An error in here would make tcsh forget the alias of the prompt.
+# as it is, line ends too. An error in here would make tcsh forget the alias of the prompt. Whatever a user has chosen in the
+# place of `!` must not stand in here: so no comma, no %, no ^.
 
 if (! $?_cudaup_told) set _cudaup_told = '' ;
 set _cudaup_own = $_cudaup_home:q/default ;
@@ -35,11 +36,11 @@ alias _cudaup_up 'set _cudaup_dir = $_cudaup_dir:h:q ; _cudaup_climb' ;
 # the answer may change once more within the same second, and nothing of it would tell: until then it is young.
 alias _cudaup_stamp '_cudaup_times ; _cudaup_versions ; @ _cudaup_young = ($_cudaup_c1 + 2 > $_cudaup_then || $_cudaup_c2 + 2 > $_cudaup_then || $_cudaup_c3 + 2 > $_cudaup_then || $_cudaup_c4 + 2 > $_cudaup_then) ; if (-F . != -F $cwd:q) set _cudaup_key = lost$_cudaup_key:q _cudaup_young = 1' ;
 alias _cudaup_times '@ _cudaup_c1 = -C $_cudaup_pin:q ; @ _cudaup_m1 = -M $_cudaup_pin:q ; @ _cudaup_z1 = -Z $_cudaup_pin:q ; @ _cudaup_c2 = -LC $_cudaup_pin:q ; @ _cudaup_c3 = -C $_cudaup_own:q ; @ _cudaup_z3 = -Z $_cudaup_own:q ; @ _cudaup_c4 = -C $_cudaup_machine:q ; @ _cudaup_z4 = -Z $_cudaup_machine:q' ;
-alias _cudaup_versions 'set _cudaup_key = $_cudaup_c1,$_cudaup_m1,$_cudaup_z1,$_cudaup_c2,$_cudaup_c3,$_cudaup_z3,$_cudaup_c4,$_cudaup_z4,$_cudaup_pin:q _cudaup_now = "" ; if ($?CUDAUP_VERSION) eval _cudaup_version ; _cudaup_variables' ;
-alias _cudaup_version 'set _cudaup_key = $_cudaup_key:q,$CUDAUP_VERSION:q' ;
+alias _cudaup_versions 'set _cudaup_key = $_cudaup_c1/$_cudaup_m1/$_cudaup_z1/$_cudaup_c2/$_cudaup_c3/$_cudaup_z3/$_cudaup_c4/$_cudaup_z4/$_cudaup_pin:q _cudaup_now = "" ; if ($?CUDAUP_VERSION) eval _cudaup_version ; _cudaup_variables' ;
+alias _cudaup_version 'set _cudaup_key = $_cudaup_key:q/$CUDAUP_VERSION:q' ;
 alias _cudaup_variables 'set _cudaup_now = "" ; if ($?CUDA_HOME) eval _cudaup_with_home ; if ($?PATH) eval _cudaup_with_path' ;
 alias _cudaup_with_home 'set _cudaup_now = $CUDA_HOME:q' ;
-alias _cudaup_with_path 'set _cudaup_now = $_cudaup_now:q,$PATH:q' ;
+alias _cudaup_with_path 'set _cudaup_now = $_cudaup_now:q/$PATH:q' ;
 
 # Asks the program, if what its last answer stood on is no longer so: the directory may only be another with the same answer.
 alias _cudaup_change '_cudaup_judge ; if ($_cudaup_do == enter) set _cudaup_yield = "" ; if ($_cudaup_do == enter || $_cudaup_do == mend) eval _cudaup_ask ; if ($_cudaup_do == settle) eval _cudaup_settle' ;
@@ -55,19 +56,15 @@ alias _cudaup_judge 'set _cudaup_do = rest ; if ($_cudaup_young) set _cudaup_do 
 alias _cudaup_installed '_cudaup_list ; if ($_cudaup_there != $_cudaup_refused || $_cudaup_newest + 2 > $_cudaup_then) set _cudaup_do = enter' ;
 alias _cudaup_list 'set _cudaup_there = list _cudaup_newest = 0 _cudaup_rest = (toolkits addons addons/cudnn addons/nccl addons/cutensor addons/cusparselt addons/nvshmem) ; _cudaup_folders' ;
 alias _cudaup_folders 'if ($#_cudaup_rest) eval _cudaup_folder' ;
-alias _cudaup_folder '@ _cudaup_c5 = -C $_cudaup_home:q/$_cudaup_rest[1] ; set _cudaup_there = $_cudaup_there,$_cudaup_c5 ; if ($_cudaup_c5 > $_cudaup_newest) set _cudaup_newest = $_cudaup_c5 ; shift _cudaup_rest ; _cudaup_folders' ;
+alias _cudaup_folder '@ _cudaup_c5 = -C $_cudaup_home:q/$_cudaup_rest[1] ; set _cudaup_there = $_cudaup_there/$_cudaup_c5 ; if ($_cudaup_c5 > $_cudaup_newest) set _cudaup_newest = $_cudaup_c5 ; shift _cudaup_rest ; _cudaup_folders' ;
 
 # What is to be evaluated comes on stdout, after the time at which that was made; what is to be read goes straight to stderr.
 # While the program is away nothing is asked, and nothing taken as seen.
 alias _cudaup_ask 'set _cudaup_how = () ; if ($_cudaup_do == mend) set _cudaup_how = --mend ; if (-x $_cudaup_asked_of:q) eval _cudaup_answer' ;
 alias _cudaup_answer 'set _cudaup_text = "`_cudaup_run`" ; if ($status == 0) eval _cudaup_take' ;
+alias _cudaup_obey 'eval $_cudaup_text:q' ;
 alias _cudaup_run 'filetest -C /dev/stdout ; setenv _CUDAUP_TOLD $_cudaup_told:q ; $_cudaup_asked_of:q hook tcsh $_cudaup_how:q' ;
-alias _cudaup_take 'set _cudaup_then = $_cudaup_text[1] ; shift _cudaup_text ; _cudaup_obey ; set _cudaup_do = settle' ;
-
-# The text is quoted for every setting but one: the character that a user has chosen in the place of `!`.
-alias _cudaup_obey 'if ($#_cudaup_text && ! $?histchars) eval _cudaup_eval ; if ($#_cudaup_text && $?histchars) eval _cudaup_eval_plain' ;
-alias _cudaup_eval 'eval $_cudaup_text:q' ;
-alias _cudaup_eval_plain 'set _cudaup_kept = $histchars:q ; set histchars = "" ; _cudaup_eval ; set histchars = $_cudaup_kept:q' ;
+alias _cudaup_take 'set _cudaup_then = $_cudaup_text[1] ; shift _cudaup_text ; if ($#_cudaup_text) eval _cudaup_obey ; set _cudaup_do = settle' ;
 
 # Takes what was found, and the variables, as seen. A root that does not exist is not watched.
 alias _cudaup_settle '_cudaup_variables ; set _cudaup_asked = $_cudaup_key:q _cudaup_seen = $_cudaup_now:q _cudaup_cwd = $cwd:q _cudaup_root = / _cudaup_refused = "" ; if ($?CUDAUP_STATE) eval _cudaup_entered' ;

@@ -224,15 +224,22 @@ fn fish_quote(value: &[u8]) -> Vec<u8> {
     })
 }
 
-/// Outside of the quotes a backslash keeps its next character whatever the options `backslash_quote` and `histchars` are.
+/// Quotes do not keep the character that stands for history, which each user may choose, and the option `backslash_quote`
+/// changes what a backslash does in them. Before a mark that stands alone it always does the same.
 fn tcsh_quote(value: &[u8]) -> Vec<u8> {
-    quoted(b'\'', value, |byte| match byte {
-        b'\'' => Some(br"'\''"),
-        b'\\' => Some(br"'\\'"),
-        b'!' => Some(br"'\!'"),
-        b'\n' => Some(br"'$'\n''"),
-        _ => None,
-    })
+    let is_mark = |b: u8| matches!(b, b' '..=b'~' | b'\n');
+    let mark = |b: &u8| match *b {
+        b'\n' => br"$'\n'".to_vec(),
+        b if b.is_ascii_alphanumeric() || b"/_.:-".contains(&b) => vec![b],
+        b => vec![b'\\', b],
+    };
+    // The bytes of one character stay together.
+    let part = |run: &[u8]| match run.first() {
+        Some(first) if is_mark(*first) => run.iter().flat_map(mark).collect(),
+        _ => [b"'", run, b"'"].concat(),
+    };
+    let parts: Vec<u8> = value.chunk_by(|a, b| is_mark(*a) == is_mark(*b)).flat_map(part).collect();
+    if parts.is_empty() { b"''".to_vec() } else { parts }
 }
 
 fn nushell_quote(value: &[u8]) -> Vec<u8> {

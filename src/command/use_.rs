@@ -202,7 +202,7 @@ fn this_shell(context: &Context, version: &str, shown: &str) -> Result<Outcome, 
 /// How a shell is told to forget `cudaup use --shell`.
 fn unset(dialect: &shell::Dialect) -> String {
     let text = dialect.unset("CUDAUP_VERSION");
-    String::from_utf8_lossy(&text).trim().to_owned()
+    String::from_utf8_lossy(&text).trim_end_matches([' ', ';', '\n']).to_owned()
 }
 
 /// Writes the request into a file, keeping what else stands there.

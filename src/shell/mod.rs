@@ -21,6 +21,9 @@ pub struct Dialect {
     start: setup::Start,
 }
 
+/// What serves all users of a machine, whose homes it finds when they log in.
+pub const FOR_ALL_USERS: &str = include_str!("../../shell/cudaup.sh");
+
 const DIALECTS: [Dialect; 9] = [
     Dialect {
         words: &dialect::BASH,

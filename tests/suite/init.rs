@@ -181,18 +181,6 @@ fn shims_serve(at: &Sandbox, behind: bool) {
 }
 
 #[test]
-fn the_profile_lines_serve_any_posix_shell() {
-    let at = machine();
-    assert_eq!(at.cudaup("home/none", &["rehash"]).code, Some(0));
-    let script = "set -eu; eval \"$(\"$CUDAUP\" init --profile)\"; eval \"$(\"$CUDAUP\" init --profile)\"; cd ~/p; nvcc; unset PATH; eval \"$(\"$CUDAUP\" init --profile)\"; echo \"$PATH\"";
-    for shell in ["sh", "bash", "dash"] {
-        let said = said(command(&at, shell).args(["-c", script]).output().unwrap());
-        let path = format!("{0}/shims:{0}/bin", at.home().display());
-        assert_eq!((lines(&said.out), said.err.as_str()), (vec![nvcc(&at, "11.8.0"), path], ""), "{shell}");
-    }
-}
-
-#[test]
 fn another_home_is_remembered() {
     let at = machine();
     let other = at.path("other home");
