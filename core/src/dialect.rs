@@ -2,7 +2,7 @@
 
 use crate::environment::Change;
 use crate::list::split;
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 
 /// The words of one shell.
@@ -76,7 +76,7 @@ pub const TCSH: Dialect = Dialect {
 
 /// The shell of POSIX.
 pub const SH: Dialect =
-    Dialect { names: &["sh", "dash", "ash", "ksh", "mksh", "posix"], own: "", ..BASH };
+    Dialect { names: &["sh", "dash", "ash", "ksh", "ksh93", "mksh", "posix"], own: "", ..BASH };
 
 /// Nushell, whose PATH is a list.
 pub const NUSHELL: Dialect = Dialect {
@@ -203,11 +203,15 @@ fn holds_unicode(_: &str, value: &OsStr) -> Option<&'static str> {
     value.to_str().is_none().then_some("bytes that are no Unicode")
 }
 
-/// In the lists of xonsh, which it knows by their names, `~` and `$` stand for something wherever they come from.
+/// In the lists of xonsh, which it knows by their names, a `~` in front and `$NAME` stand for something, quoted or not.
 fn xonsh_refuses(name: &str, value: &OsStr) -> Option<&'static str> {
-    let bytes = value.as_bytes();
-    let expands = bytes.contains(&b'$') || split(value).iter().any(|e| e.as_bytes().starts_with(b"~"));
-    (name.ends_with("PATH") && expands).then_some("a ~ or $ that this shell would replace")
+    let names = |pair: &[u8]| {
+        matches!(pair, [b'$', next] if next.is_ascii_alphanumeric() || !next.is_ascii() || b"_{".contains(next))
+    };
+    let expands = |entry: &OsString| {
+        entry.as_bytes().starts_with(b"~") || entry.as_bytes().windows(2).any(names)
+    };
+    (name.ends_with("PATH") && split(value).iter().any(expands)).then_some("a ~ or $ that is replaced there")
 }
 
 /// In single quotes all bytes stand for themselves, except the quote.

@@ -59,7 +59,7 @@ impl Args {
             None => shell::parent::of_parent(&context.host, |_| true)?,
         };
         let text = dialect.render(&activation.changes).map_err(|Unheld { name, what }| {
-            Failure::failed(format!("{name} would hold {what}, which {} cannot take from a text", dialect.name()))
+            Failure::failed(format!("{name} would hold {what}, and {} cannot be told it", dialect.name()))
                 .hint("cudaup exec -- COMMAND, which hands the value on as it is")
         })?;
         Ok(Outcome::Bytes(text))
