@@ -2,6 +2,7 @@
 //!
 //! A shell is a row of the table and a file in `shell/`; what is rendered here is data in quotes, never more.
 
+pub mod docker;
 pub mod files;
 pub mod parent;
 pub mod rc;

@@ -124,7 +124,7 @@ fn what_a_shell_cannot_hold_is_refused() {
         let said = said(env(shell, value));
         assert_eq!((said.code, said.out.as_str()), (Some(1), ""), "{shell}");
         assert!(
-            said.err.starts_with(&format!("error: LD_LIBRARY_PATH would hold {what}, and ")),
+            said.err.starts_with(&format!("error: LD_LIBRARY_PATH would hold {what}, which ")),
             "{shell}: {}",
             said.err
         );
@@ -133,6 +133,75 @@ fn what_a_shell_cannot_hold_is_refused() {
     for shell in ["bash", "zsh", "fish", "tcsh", "sh", "elvish", "xonsh"] {
         assert!(env(shell, b"/\xff").status.success(), "{shell}");
     }
+}
+
+/// A real builder of images reads the lines: the image has what `exec` makes of the image's own environment.
+#[test]
+fn a_dockerfile_takes_the_lines() {
+    let at = Sandbox::named("image $HOME \"q\" \\ it's ");
+    let root = at.managed("12.4.1");
+    at.write("home/p/.cuda-version", "12.4\nhost_compiler = g++-12\n");
+    let foreign = |command: &mut Command| {
+        command.env("CUDA_HOME", "/usr/local/cuda-9.1").env("LD_LIBRARY_PATH", "/usr/local/cuda-9.1/lib64");
+    };
+    let env = || {
+        let mut command = at.command(at.home().join("bin/cudaup"), "home/p");
+        foreign(&mut command);
+        said(command.args(["env", "--docker"]).output().unwrap())
+    };
+    let text = env();
+    assert_eq!((text.code, text.err.as_str()), (Some(0), ""));
+    assert_eq!(env().out, text.out);
+    let text = text.out;
+    assert!(!text.contains("CUDAUP_STATE") && !text.contains("cuda-9.1"), "{text}");
+    assert!(text.lines().all(|l| l.starts_with("ENV ")), "{text}");
+    let own = [("PATH", "/usr/bin:/bin"), ("LIBRARY_PATH", "/old lib:/x"), ("CUDACXX", "/c++")];
+    let own_lines: String = own.iter().map(|(n, v)| format!("ENV {n}=\"{v}\"\n")).collect();
+    let Some(image) = built(&at, &format!("FROM scratch\n{own_lines}{text}")) else { return };
+    let mut exec = Command::new(at.home().join("bin/cudaup"));
+    exec.env_clear().current_dir(at.path("home/p")).env("HOME", at.user());
+    exec.envs(own.into_iter().filter(|(name, _)| *name != "CUDACXX"));
+    let exec = exec.args(["exec", "--", "/usr/bin/env", "-0"]).output().unwrap();
+    let of_cudaup = |name: &str| ["CUDAUP_STATE", "CUDAUP_VERSION", "HOME"].contains(&name);
+    let wanted: Vec<String> = variables(&exec.stdout)
+        .into_iter()
+        .map(|(n, v)| (String::from_utf8(n).unwrap(), String::from_utf8(v).unwrap()))
+        .filter(|(name, _)| !of_cudaup(name))
+        .map(|(name, value)| format!("{name}={value}"))
+        .collect();
+    assert_eq!(image, wanted);
+    assert!(image.contains(&format!("CUDA_HOME={}", root.display())), "{image:?}");
+}
+
+/// The environment of the image that a Dockerfile makes; `None` where no image can be built.
+fn built(at: &Sandbox, dockerfile: &str) -> Option<Vec<String>> {
+    if !has("buildah") {
+        return None;
+    }
+    // Where the name of its storage has odd characters, that is no concern of this test.
+    let storage = tempfile::tempdir().unwrap();
+    let buildah = |arguments: &[&str]| {
+        let mut command = Command::new("buildah");
+        command.env("STORAGE_DRIVER", "vfs").current_dir(storage.path());
+        command.args(["--root", "root", "--runroot", "run"]).args(arguments).output().unwrap()
+    };
+    let build = |text: &str| {
+        fs::write(storage.path().join("Dockerfile"), text).unwrap();
+        buildah(&["bud", "--isolation", "chroot", "-t", "made", "."])
+    };
+    if !build("FROM scratch\nENV A=b\n").status.success() {
+        eprintln!("skipped: buildah builds no image here");
+        return None;
+    }
+    let made = build(dockerfile);
+    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+    let shown = buildah(&["inspect", "--type", "image", "made"]).stdout;
+    at.write("image.json", &shown);
+    let shown: serde_json::Value = serde_json::from_slice(&shown).unwrap();
+    let list = shown["OCIv1"]["config"]["Env"].as_array().unwrap();
+    let mut list: Vec<String> = list.iter().map(|v| v.as_str().unwrap().to_owned()).collect();
+    list.sort();
+    Some(list)
 }
 
 /// Where no shell is named, the one that asks is found by its process.
