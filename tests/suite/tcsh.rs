@@ -1,5 +1,6 @@
 //! The hook in tcsh: beside the aliases and under the settings of its user, with values that csh is known to trip over.
 
+use crate::hook_bash::open_to_all;
 use crate::sandbox::{Said, Sandbox, said, variables};
 use crate::shell_driver::Do::{self, *};
 use crate::shell_driver::*;
@@ -145,6 +146,74 @@ fn what_the_program_says_goes_into_pipes_and_files() {
         (lines(&said.out), said.err.as_str()),
         (["3", &new, "a  b  $c", &new, "cudaup"].map(str::to_owned).to_vec(), "")
     );
+}
+
+/// What stands for the words of an alias begins with the character of history, which a user may choose.
+#[test]
+fn the_program_is_called_under_any_setting_of_history() {
+    if !has("tcsh") {
+        return;
+    }
+    let at = machine();
+    let (old, new) = (nvcc(&at, "11.8.0"), nvcc(&at, "12.4.1"));
+    for setting in ["unset histchars", "set histchars = ,^", "set histchars = '@'"] {
+        let script = format!(
+            "{setting}\n{INIT}\ncudaup -q use 12.4 ; nvcc\ncudaup -q use --shell 11.8 ; nvcc\ncudaup exec 12.4 -- sh -c 'echo \"$1\"' x 'a  b'"
+        );
+        let said = tcsh(&at, &script);
+        let wanted = [&new, &old, "a  b"].map(|s| s.to_owned()).to_vec();
+        assert_eq!((lines(&said.out), said.err.as_str()), (wanted, ""), "{setting}");
+        fs::remove_file(at.path("home/none/.cuda-version")).unwrap();
+    }
+    let off = format!("set histchars = ''\n{INIT}\ncudaup -q use 12.4 --no-install 'x y' ; cudaup -q use 12.4\nprecmd; nvcc");
+    let said = tcsh(&at, &off);
+    assert_eq!(lines(&said.out), [new], "{}", said.err);
+    assert!(said.err.contains("'x y'"), "{}", said.err);
+}
+
+/// One process for a change, and it is the program itself.
+#[test]
+fn one_process_is_started_for_a_change() {
+    if !has("tcsh") || !has("strace") {
+        return;
+    }
+    let at = machine();
+    let started = |changes: &str| {
+        let trace = at.path("trace");
+        let mut strace = command(&at, "strace");
+        strace.args(["-f", "-e", "trace=execve,clone,clone3,fork,vfork", "-o"]).arg(&trace);
+        let script = format!("{INIT}\n{AGED}\ncd ~/p; precmd; precmd\n{changes}");
+        let output = strace.args(["tcsh", "-f", "-c", &script]).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let text = fs::read_to_string(&trace).unwrap();
+        ["clone(", "fork(", "execve("].map(|call| text.matches(call).count())
+    };
+    let [clones, forks, programs] = started("");
+    assert_eq!(started("cd ~/p; precmd; cd ~/p; precmd"), [clones, forks, programs]);
+    assert_eq!(started("cd ~/q; precmd; precmd"), [clones + 1, forks, programs + 1]);
+    assert_eq!(started("cd ~/q/sub; precmd; cd ~/none; precmd"), [clones + 2, forks, programs + 2]);
+    assert_eq!(started("setenv CUDAUP_VERSION 12.4; precmd; precmd"), [clones + 1, forks, programs + 1]);
+}
+
+/// A version file of another user's that only they can read: said once, and nothing is left of what was entered.
+#[test]
+fn a_file_that_cannot_be_read_is_said_once() {
+    let at = machine();
+    let directory = at.path("theirs");
+    at.write("theirs/.cuda-version", "12.4\n");
+    if !has("tcsh") || !open_to_all(&at, &directory) {
+        return;
+    }
+    let script = format!(
+        "{INIT}\ncd $D:q; precmd; nvcc\nchmod 0 .cuda-version; precmd; precmd; printenv CUDA_HOME\nchmod 600 .cuda-version; precmd; nvcc"
+    );
+    let mut setpriv = command(&at, "setpriv");
+    setpriv.args(["--reuid", "65534", "--regid", "65534", "--clear-groups", "tcsh", "-f", "-c", &script]);
+    let said = said(setpriv.env("D", &directory).output().unwrap());
+    let new = nvcc(&at, "12.4.1");
+    assert_eq!(lines(&said.out), [new.clone(), new], "{}", said.err);
+    assert_eq!(said.err.matches("theirs/.cuda-version").count(), 1, "{}", said.err);
+    assert!(!said.err.contains("Permission denied"), "{}", said.err);
 }
 
 /// Where no file is so new that it is asked again for that alone, all that decides has to be seen by itself.
