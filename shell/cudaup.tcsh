@@ -1,5 +1,5 @@
-# The hook of cudaup for tcsh 6.20 and newer. `cudaup init tcsh` prints it after lines that set _cudaup_bin,
-# _cudaup_asked_of, _cudaup_home, _cudaup_system and the variables of the directory that the shell starts in.
+# The hook of cudaup for tcsh (tried with 6.24). `cudaup init tcsh` prints it after lines that set _cudaup_bin, _cudaup_asked_of,
+# _cudaup_home, _cudaup_system and the variables of the directory that the shell starts in.
 #
 # At each prompt and each change of directory it looks, with builtins alone, whether anything changed that decides about
 # the toolkit: which .cuda-version is the nearest, CUDAUP_VERSION, PATH, CUDA_HOME, whether the toolkit still exists. tcsh

@@ -192,7 +192,14 @@ impl Dialect {
 }
 
 fn assignment([before, between, after]: [&str; 3], name: &str, word: &[u8]) -> Vec<u8> {
-    [before, name, between].concat().into_bytes().into_iter().chain(word.iter().copied()).chain(after.bytes()).chain(*b"\n").collect()
+    [before, name, between]
+        .concat()
+        .into_bytes()
+        .into_iter()
+        .chain(word.iter().copied())
+        .chain(after.bytes())
+        .chain(*b"\n")
+        .collect()
 }
 
 fn holds_all(_: &str, _: &OsStr) -> Option<&'static str> {
@@ -205,12 +212,9 @@ fn holds_unicode(_: &str, value: &OsStr) -> Option<&'static str> {
 
 /// In the lists of xonsh, which it knows by their names, a `~` in front and `$NAME` stand for something, quoted or not.
 fn xonsh_refuses(name: &str, value: &OsStr) -> Option<&'static str> {
-    let names = |pair: &[u8]| {
-        matches!(pair, [b'$', next] if next.is_ascii_alphanumeric() || !next.is_ascii() || b"_{".contains(next))
-    };
-    let expands = |entry: &OsString| {
-        entry.as_bytes().starts_with(b"~") || entry.as_bytes().windows(2).any(names)
-    };
+    let names = |pair: &[u8]| matches!(pair, [b'$', next] if next.is_ascii_alphanumeric() || !next.is_ascii() || b"_{".contains(next));
+    let expands =
+        |entry: &OsString| entry.as_bytes().starts_with(b"~") || entry.as_bytes().windows(2).any(names);
     (name.ends_with("PATH") && split(value).iter().any(expands)).then_some("a ~ or $ that is replaced there")
 }
 

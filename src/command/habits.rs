@@ -187,7 +187,9 @@ fn place(_: &str, rest: &[OsString]) -> Habit {
 
 fn activate(word: &str, rest: &[OsString]) -> Habit {
     match rest.first() {
-        Some(arg) if ["bash", "zsh", "fish"].iter().any(|shell| arg == shell) => means(&["init"], rest),
+        Some(arg) if ["bash", "zsh", "fish", "tcsh"].iter().any(|shell| arg == shell) => {
+            means(&["init"], rest)
+        }
         None => no(word, "the shell's start file does it, once set up", &[("init --write", &[])]),
         Some(_) => no(word, PART_OF_USE, &[("use --shell", rest)]),
     }

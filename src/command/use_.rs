@@ -189,7 +189,7 @@ fn this_shell(context: &Context, version: &str, shown: &str) -> Result<Outcome, 
         Some(name) => shell::dialect(name)?,
         None if context.host.terminal.stdout => {
             return Err(Failure::failed("this shell does not follow cudaup, so that it cannot be switched")
-                .hint("cudaup init bash --write   (or zsh, fish)")
+                .hint("cudaup init bash --write   (or zsh, fish, tcsh)")
                 .hint(format!("export CUDAUP_VERSION={version}   (shims and exec go by it)")));
         }
         None => shell::parent::of_parent(&context.host, |_| true)?,
@@ -270,7 +270,7 @@ fn said(context: &Context, place: &Place, choice: Option<&Choice>) -> Vec<String
     }
     if !hooked(context) {
         lines.push("this shell did not switch: it has no hook; for one command: cudaup exec -- CMD".into());
-        lines.push("next: cudaup init bash --write   (or zsh, fish) and a new shell".into());
+        lines.push("next: cudaup init bash --write   (or zsh, fish, tcsh) and a new shell".into());
     }
     if let Some(choice) = choice {
         lines.extend(

@@ -26,7 +26,8 @@ pub fn lines(changes: &[Change]) -> Result<Vec<u8>, Unheld> {
         if value.as_bytes().contains(&b'\n') {
             return Err(unheld("a line end"));
         }
-        let value = if LISTS.contains(&name.as_str()) { list(name, value) } else { value.to_str().map(quoted) };
+        let value =
+            if LISTS.contains(&name.as_str()) { list(name, value) } else { value.to_str().map(quoted) };
         let value = value.ok_or_else(|| unheld("bytes that are no Unicode"))?;
         text.push_str(&format!("ENV {name}=\"{value}\"\n"));
     }

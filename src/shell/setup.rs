@@ -147,7 +147,9 @@ pub fn hook_line(dialect: &Dialect, places: &Places) -> Vec<u8> {
         Start::Fish => [&program[..], b" init ", name, b" | source"].concat(),
         // A quote within the quotes of a substitution would end those; in an alias it does not stand there.
         Start::Tcsh => {
-            let asks = dialect.quote([&program[..], b" init ", name].concat());
+            let asks = [&program[..], b" init ", name].concat();
+            let plain = !asks.iter().any(|b| b"'!\\".contains(b));
+            let asks = if plain { [b"'", &asks[..], b"'"].concat() } else { dialect.quote(asks) };
             [b"alias _cudaup_init ", &asks[..], b" ; eval \"`_cudaup_init`\""].concat()
         }
         _ => [b"eval \"$(", &program[..], b" init ", name, b")\""].concat(),
@@ -178,11 +180,7 @@ pub fn shims_lines(dialect: &Dialect, places: &Places) -> Vec<u8> {
         entries.push(word(dialect, places, &bin));
     }
     let usual = places.home == places.user_home.join(".cudaup");
-    let home = if usual {
-        Vec::new()
-    } else {
-        dialect.set("CUDAUP_HOME", places.home.as_os_str())
-    };
+    let home = if usual { Vec::new() } else { dialect.set("CUDAUP_HOME", places.home.as_os_str()) };
     let shims = entries.first().cloned().unwrap_or_default();
     let [test, then, separator, end]: [&[u8]; 4] = match dialect.start {
         Start::Fish => [b"if not contains -- ", b" $PATH\n    set -gx PATH ", b" ", b" $PATH\nend\n"],
@@ -193,12 +191,9 @@ pub fn shims_lines(dialect: &Dialect, places: &Places) -> Vec<u8> {
             b":",
             b":${PATH:q}\n",
         ],
-        _ => [
-            b"case \":${PATH-}:\" in *:",
-            b":*) ;; *) export PATH=",
-            b":",
-            b"\"${PATH:+:$PATH}\" ;; esac\n",
-        ],
+        _ => {
+            [b"case \":${PATH-}:\" in *:", b":*) ;; *) export PATH=", b":", b"\"${PATH:+:$PATH}\" ;; esac\n"]
+        }
     };
     let path = [test, &shims, then, &entries.join(separator), end].concat();
     [home, path].concat()
@@ -285,6 +280,25 @@ mod tests {
         assert_eq!(
             shape("fish", &moved, &[]),
             ["/c/fish/conf.d/cudaup.fish shims", "/c/fish/config.fish hook"]
+        );
+    }
+
+    #[test]
+    fn tcsh_reads_one_of_two_files() {
+        let both = "shims+hook";
+        assert_eq!(shape("tcsh", &places(), &[]), [format!("/home/u/.tcshrc {both}")]);
+        let csh = ("/home/u/.cshrc", "");
+        assert_eq!(shape("tcsh", &places(), &[csh]), [format!("/home/u/.cshrc {both}")]);
+        let own = ("/home/u/.tcshrc", "");
+        assert_eq!(shape("tcsh", &places(), &[csh, own]), [format!("/home/u/.tcshrc {both}")]);
+        assert_eq!(
+            text(&hook_line(dialect("tcsh").unwrap(), &places())),
+            "alias _cudaup_init '\"$HOME/.cudaup/bin/cudaup\" init tcsh' ; eval \"`_cudaup_init`\""
+        );
+        let odd = Places { program: "/home/u/it's/cudaup".into(), ..places() };
+        assert_eq!(
+            text(&hook_lines(dialect("tcsh").unwrap(), &odd)),
+            "if ($?tcsh && $?prompt && -x \"$HOME\"/it\\'s/cudaup) then\n    alias _cudaup_init \\\"\\$HOME\\\"/it\\\\\\'s/cudaup\\ init\\ tcsh ; eval \"`_cudaup_init`\"\nendif\n"
         );
     }
 

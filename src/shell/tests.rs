@@ -132,7 +132,10 @@ fn names_of_shells() {
     assert_eq!(dialect("dash").unwrap().name(), "sh");
     let failure = dialect("oil\n").err().unwrap();
     assert_eq!(failure.exit, Exit::Usage);
-    assert_eq!(failure.message, "\"oil\\n\" is none of the shells known here: bash, zsh, fish, tcsh, sh, nushell, powershell, elvish, xonsh");
+    assert_eq!(
+        failure.message,
+        "\"oil\\n\" is none of the shells known here: bash, zsh, fish, tcsh, sh, nushell, powershell, elvish, xonsh"
+    );
     assert_eq!(
         following("sh").err().unwrap().message,
         "\"sh\" is none of the shells known here: bash, zsh, fish, tcsh"

@@ -76,7 +76,10 @@ fn the_text_makes_the_environment_that_exec_makes() {
     let unicode: [&[(&str, &[u8])]; 3] = [
         &[],
         &[
-            ("LD_LIBRARY_PATH", b"/my dir:/it's::/a\\b:\"q\":/$(touch ran):`touch ran`:{a}:%d:/\xe2\x80\x99:"),
+            (
+                "LD_LIBRARY_PATH",
+                b"/my dir:/it's::/a\\b:\"q\":/$(touch ran):`touch ran`:{a}:%d:/\xe2\x80\x99:",
+            ),
             ("NVCC_PREPEND_FLAGS", b"~ $HOME 'x' \"y\" \\ \n\t# ; | & \xc2\x85 \xe2\x80\xa8 end"),
             ("CPATH", b":"),
         ],

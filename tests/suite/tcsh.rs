@@ -102,7 +102,9 @@ fn values_are_data() {
         variables(&output.stdout)
             .into_iter()
             .map(|(name, value)| format!("{}={}", name.escape_ascii(), value.escape_ascii()))
-            .filter(|v| !["_=", "SHLVL=", "OLDPWD=", "PWD=", "CUDAUP_VERSION="].iter().any(|n| v.starts_with(n)))
+            .filter(|v| {
+                !["_=", "SHLVL=", "OLDPWD=", "PWD=", "CUDAUP_VERSION="].iter().any(|n| v.starts_with(n))
+            })
             .collect::<Vec<_>>()
     };
     for value in odd {
@@ -120,7 +122,8 @@ fn values_are_data() {
         };
         // The shims' place at the end of PATH is what an active hook changes of it.
         let before = run(&format!("{INIT}\n/usr/bin/env -0"));
-        let after = run(&format!("{INIT}\ncd ~/p; precmd; cd ~/q; precmd; cd ~/none; precmd\n/usr/bin/env -0"));
+        let after =
+            run(&format!("{INIT}\ncd ~/p; precmd; cd ~/q; precmd; cd ~/none; precmd\n/usr/bin/env -0"));
         assert_eq!(before, after, "{}", String::from_utf8_lossy(value));
         let inside = run(&format!("{INIT}\ncd ~/p; cd ~/q\n/usr/bin/env -0"));
         // The environment that the hook starts from: with the shims where an active hook has them, and tcsh's own variables.
@@ -161,11 +164,13 @@ fn the_program_is_called_under_any_setting_of_history() {
             "{setting}\n{INIT}\ncudaup -q use 12.4 ; nvcc\ncudaup -q use --shell 11.8 ; nvcc\ncudaup exec 12.4 -- sh -c 'echo \"$1\"' x 'a  b'"
         );
         let said = tcsh(&at, &script);
-        let wanted = [&new, &old, "a  b"].map(|s| s.to_owned()).to_vec();
+        let wanted = [new.as_str(), &old, "a  b"].map(str::to_owned).to_vec();
         assert_eq!((lines(&said.out), said.err.as_str()), (wanted, ""), "{setting}");
         fs::remove_file(at.path("home/none/.cuda-version")).unwrap();
     }
-    let off = format!("set histchars = ''\n{INIT}\ncudaup -q use 12.4 --no-install 'x y' ; cudaup -q use 12.4\nprecmd; nvcc");
+    let off = format!(
+        "set histchars = ''\n{INIT}\ncudaup -q use 12.4 --no-install 'x y' ; cudaup -q use 12.4\nprecmd; nvcc"
+    );
     let said = tcsh(&at, &off);
     assert_eq!(lines(&said.out), [new], "{}", said.err);
     assert!(said.err.contains("'x y'"), "{}", said.err);
@@ -214,6 +219,25 @@ fn a_file_that_cannot_be_read_is_said_once() {
     assert_eq!(lines(&said.out), [new.clone(), new], "{}", said.err);
     assert_eq!(said.err.matches("theirs/.cuda-version").count(), 1, "{}", said.err);
     assert!(!said.err.contains("Permission denied"), "{}", said.err);
+}
+
+/// ~/.cshrc is every csh's, and none but tcsh can follow.
+#[test]
+fn another_csh_finds_the_shims_in_the_same_start_file() {
+    let at = machine();
+    at.write("home/.cshrc", "set mine\n");
+    assert_eq!(at.cudaup("home/none", &["rehash"]).code, Some(0));
+    assert_eq!(at.cudaup("home/none", &["init", "tcsh", "--write"]).code, Some(0));
+    for program in ["bsd-csh", "tcsh"] {
+        if !has(program) {
+            continue;
+        }
+        let script = "cd ~/q; nvcc; echo $?mine $PATH";
+        let said = said(command(&at, program).args(["-c", script]).output().unwrap());
+        let home = at.home().display().to_string();
+        let path = format!("1 {home}/shims:{home}/bin:/usr/bin:/bin");
+        assert_eq!((lines(&said.out), said.err.as_str()), (vec![nvcc(&at, "12.4.1"), path], ""), "{program}");
+    }
 }
 
 /// Where no file is so new that it is asked again for that alone, all that decides has to be seen by itself.
