@@ -23,6 +23,10 @@ pub struct Args {
     /// The toolkit: 12, 12.4, 12.4.1, latest, system or a link's name
     request: Option<String>,
     /// The shell that reads it; the one that runs cudaup where none is named
+    ///
+    /// bash, zsh, ksh, sh: eval "$(cudaup env)"; fish: cudaup env | source; tcsh: eval "`cudaup env`"; elvish: eval (cudaup
+    /// env | slurp); xonsh: execx($(cudaup env --shell xonsh)); powershell: cudaup env | Out-String | Invoke-Expression;
+    /// nushell: cudaup env | save env.nu, and then source env.nu.
     #[arg(long, conflicts_with_all = ["github", "docker"])]
     shell: Option<String>,
     /// ENV lines for a Dockerfile

@@ -1,4 +1,4 @@
-//! `cudaup env --shell` for shells without a hook: each evaluates the text, and has then the environment that `exec` makes.
+//! `cudaup env --shell` for shells without a hook, and `--docker`: each evaluates the text, and has then the environment that `exec` makes.
 
 use crate::sandbox::{Sandbox, said, variables};
 use crate::shell_driver::{command, has, machine};
@@ -18,7 +18,25 @@ struct Shell {
 
 fn shells() -> Vec<Shell> {
     let nu = std::env::var("CUDAUP_TEST_NU").unwrap_or_else(|_| "nu".into());
+    let posix = |program: &str, options| Shell {
+        name: "sh",
+        program: program.into(),
+        options,
+        evaluates: "eval \"$(\"$CUDAUP\" env --shell sh)\"; /usr/bin/env -0",
+        execs: "\"$CUDAUP\" exec -- /usr/bin/env -0",
+    };
     let shells = [
+        posix("dash", &["-c"]),
+        posix("ksh93", &["-c"]),
+        posix("mksh", &["-c"]),
+        posix("busybox", &["sh", "-c"]),
+        Shell {
+            name: "tcsh",
+            program: "tcsh".into(),
+            options: &["-f", "-c"],
+            evaluates: "alias told '$CUDAUP:q env --shell tcsh' ; eval \"`told`\"\n/usr/bin/env -0",
+            execs: "$CUDAUP:q exec -- /usr/bin/env -0",
+        },
         Shell {
             name: "elvish",
             program: "elvish".into(),
@@ -95,7 +113,7 @@ fn the_text_makes_the_environment_that_exec_makes() {
         let at = machine();
         // A key that sets one more variable, and one that shells must unset where it is not set.
         at.write("home/p/.cuda-version", "11.8\nhost_compiler = g++-11\n");
-        let holds_bytes = ["elvish", "xonsh"].contains(&shell.name);
+        let holds_bytes = !["nushell", "powershell"].contains(&shell.name);
         for set in unicode.into_iter().chain(holds_bytes.then_some(bytes)) {
             let wanted = environment(&at, &shell, shell.execs, set);
             let found = environment(&at, &shell, shell.evaluates, set);
