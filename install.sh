@@ -95,6 +95,7 @@ fi
 case $shell in
     bash | zsh) line="${at}eval \"\$($(quoted "$bin/cudaup") init $shell)\"" ;;
     fish) line="$at_fish$(quoted "$bin/cudaup") init fish | source" ;;
+    tcsh) line='' ;;
     *) shell='' line='' ;;
 esac
 ready=no
@@ -114,10 +115,10 @@ fi
 
 if [ "$ready" = yes ]; then
     say "next: exec $shell      (or open a new terminal)"
-elif [ -n "$shell" ]; then
+elif [ -n "$line" ]; then
     say "next: add this line to the start file of $shell, and open a new terminal: $line"
 else
-    say "next: $(quoted "$bin/cudaup") init bash --write      (or zsh, fish), and open a new terminal"
+    say "next: $(quoted "$bin/cudaup") init ${shell:-bash} --write      (or zsh, fish, tcsh), and open a new terminal"
 fi
 if [ -n "$version" ]; then
     say "then: cudaup use $version      (in a project), nvcc --version"

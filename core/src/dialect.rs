@@ -1,7 +1,8 @@
 //! How each shell is told to set and unset variables. What is rendered is data in quotes, never more.
 
 use crate::environment::Change;
-use std::ffi::OsStr;
+use crate::list::split;
+use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 
 /// The words of one shell.
@@ -10,59 +11,124 @@ pub struct Dialect {
     names: &'static [&'static str],
     /// What surrounds a value so that the shell takes each byte as itself.
     quote: fn(&[u8]) -> Vec<u8>,
-    /// Before the name and between name and value, for a variable of the environment.
-    export: [&'static str; 2],
+    /// Before the name, between name and value and after the value, for a variable of the environment.
+    export: [&'static str; 3],
     /// The same for a variable that child processes do not see.
-    keep: [&'static str; 2],
-    /// Before the name of a variable that is to go.
-    unset: &'static str,
+    keep: [&'static str; 3],
+    /// Before and after the name of a variable that is to go.
+    unset: [&'static str; 2],
     /// Before `export` and `unset`, so that no function or alias of the user's takes their place.
     own: &'static str,
+    /// What is around PATH, between its entries and after them, in a shell where it is no text.
+    path: Option<[&'static str; 3]>,
+    /// Why a variable of the shell cannot hold a value: what the value has.
+    refuses: fn(&str, &OsStr) -> Option<&'static str>,
+}
+
+/// A change that a shell cannot be told.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unheld {
+    /// The variable.
+    pub name: String,
+    /// What its value has.
+    pub what: &'static str,
 }
 
 /// bash.
 pub const BASH: Dialect = Dialect {
     names: &["bash"],
     quote: posix_quote,
-    export: ["export ", "="],
-    keep: ["", "="],
-    unset: "unset -v ",
+    export: ["export ", "=", ""],
+    keep: ["", "=", ""],
+    unset: ["unset -v ", ""],
     own: "builtin ",
+    path: None,
+    refuses: holds_all,
 };
 
 /// zsh.
-pub const ZSH: Dialect = Dialect {
-    names: &["zsh"],
-    quote: posix_quote,
-    export: ["export ", "="],
-    keep: ["typeset -g ", "="],
-    unset: "unset ",
-    own: "builtin ",
-};
+pub const ZSH: Dialect =
+    Dialect { names: &["zsh"], keep: ["typeset -g ", "=", ""], unset: ["unset ", ""], ..BASH };
 
 /// fish.
 pub const FISH: Dialect = Dialect {
     names: &["fish"],
     quote: fish_quote,
-    export: ["set -gx ", " "],
-    keep: ["set -gu ", " "],
-    unset: "set -eg ",
+    export: ["set -gx ", " ", ""],
+    keep: ["set -gu ", " ", ""],
+    unset: ["set -eg ", ""],
     own: "",
+    path: None,
+    refuses: holds_all,
+};
+
+/// tcsh. Its `eval "`...`"` makes one line of all, so each ends by itself.
+pub const TCSH: Dialect = Dialect {
+    names: &["tcsh", "csh"],
+    quote: tcsh_quote,
+    export: ["setenv ", " ", " ;"],
+    keep: ["set ", " = ", " ;"],
+    unset: ["unsetenv ", " ;"],
+    own: "",
+    path: None,
+    refuses: holds_all,
 };
 
 /// The shell of POSIX.
-pub const SH: Dialect = Dialect {
-    names: &["sh", "dash", "ash", "ksh", "mksh", "posix"],
-    quote: posix_quote,
-    export: ["export ", "="],
-    keep: ["", "="],
-    unset: "unset -v ",
+pub const SH: Dialect =
+    Dialect { names: &["sh", "dash", "ash", "ksh", "ksh93", "mksh", "posix"], own: "", ..BASH };
+
+/// Nushell, whose PATH is a list.
+pub const NUSHELL: Dialect = Dialect {
+    names: &["nushell", "nu"],
+    quote: nushell_quote,
+    export: ["$env.", " = ", ""],
+    keep: ["let ", " = ", ""],
+    unset: ["hide-env -i ", ""],
     own: "",
+    path: Some(["[", ", ", "]"]),
+    refuses: holds_unicode,
+};
+
+/// PowerShell.
+pub const POWERSHELL: Dialect = Dialect {
+    names: &["powershell", "pwsh"],
+    quote: powershell_quote,
+    export: ["$env:", " = ", ""],
+    keep: ["$", " = ", ""],
+    unset: ["Remove-Item -ErrorAction Ignore -LiteralPath Env:", ""],
+    own: "",
+    path: None,
+    refuses: holds_unicode,
+};
+
+/// Elvish.
+pub const ELVISH: Dialect = Dialect {
+    names: &["elvish"],
+    quote: elvish_quote,
+    export: ["set-env ", " ", ""],
+    keep: ["var ", " = ", ""],
+    unset: ["unset-env ", ""],
+    own: "",
+    path: None,
+    refuses: holds_all,
+};
+
+/// xonsh.
+pub const XONSH: Dialect = Dialect {
+    names: &["xonsh"],
+    quote: xonsh_quote,
+    export: ["$", " = ", ""],
+    keep: ["", " = ", ""],
+    unset: ["${...}.pop('", "', None)"],
+    own: "",
+    path: None,
+    refuses: xonsh_refuses,
 };
 
 /// The dialect of a shell that can follow a project by itself.
 pub fn following(name: &OsStr) -> Option<&'static Dialect> {
-    [&BASH, &ZSH, &FISH].into_iter().find(|d| d.is_called(name))
+    [&BASH, &ZSH, &FISH, &TCSH].into_iter().find(|d| d.is_called(name))
 }
 
 impl Dialect {
@@ -82,61 +148,164 @@ impl Dialect {
     }
 
     /// Text that changes the environment, to be read and kept by people too.
-    pub fn render(&self, changes: &[Change]) -> Vec<u8> {
-        self.lines("", changes)
+    pub fn render(&self, changes: &[Change]) -> Result<Vec<u8>, Unheld> {
+        let unheld = changes.iter().find_map(|(name, value)| {
+            let what = (self.refuses)(name, value.as_deref()?)?;
+            Some(Unheld { name: name.clone(), what })
+        });
+        unheld.map_or_else(|| Ok(self.lines("", changes)), Err)
     }
 
-    /// The same for the hook, which runs among the user's own functions and aliases.
+    /// The same for the hook, which runs among the user's own functions and aliases. All shells that follow hold all values.
     pub fn render_own(&self, changes: &[Change]) -> Vec<u8> {
         self.lines(self.own, changes)
     }
 
     fn lines(&self, before: &str, changes: &[Change]) -> Vec<u8> {
-        let mut out = Vec::new();
-        for (name, value) in changes {
-            out.extend_from_slice(before.as_bytes());
-            match value {
-                Some(value) => {
-                    out.extend_from_slice(&self.assignment(self.export, name, value.as_bytes()));
-                }
-                None => out.extend_from_slice(format!("{}{name}\n", self.unset).as_bytes()),
-            }
-        }
-        out
+        let line = |(name, value): &Change| match value {
+            Some(value) => self.set(name, value),
+            None => self.unset(name),
+        };
+        changes.iter().flat_map(|change| [before.as_bytes(), &line(change)].concat()).collect()
+    }
+
+    /// Text that sets a variable of the environment.
+    pub fn set(&self, name: &str, value: &OsStr) -> Vec<u8> {
+        let Some([open, between, close]) = self.path.filter(|_| name == "PATH") else {
+            return assignment(self.export, name, &self.quote(value.as_bytes()));
+        };
+        let entries: Vec<_> = split(value).iter().map(|entry| self.quote(entry.as_bytes())).collect();
+        let list = [open.as_bytes(), &entries.join(between.as_bytes()), close.as_bytes()].concat();
+        assignment(self.export, name, &list)
+    }
+
+    /// Text that unsets a variable of the environment.
+    pub fn unset(&self, name: &str) -> Vec<u8> {
+        let [before, after] = self.unset;
+        format!("{before}{name}{after}\n").into_bytes()
     }
 
     /// Text that sets a variable of the shell alone.
     pub fn keep(&self, name: &str, value: impl AsRef<[u8]>) -> Vec<u8> {
-        self.assignment(self.keep, name, value.as_ref())
+        assignment(self.keep, name, &self.quote(value))
     }
+}
 
-    fn assignment(&self, [before, between]: [&str; 2], name: &str, value: &[u8]) -> Vec<u8> {
-        [before.as_bytes(), name.as_bytes(), between.as_bytes(), &self.quote(value), b"\n"].concat()
-    }
+fn assignment([before, between, after]: [&str; 3], name: &str, word: &[u8]) -> Vec<u8> {
+    [before, name, between]
+        .concat()
+        .into_bytes()
+        .into_iter()
+        .chain(word.iter().copied())
+        .chain(after.bytes())
+        .chain(*b"\n")
+        .collect()
+}
+
+fn holds_all(_: &str, _: &OsStr) -> Option<&'static str> {
+    None
+}
+
+fn holds_unicode(_: &str, value: &OsStr) -> Option<&'static str> {
+    value.to_str().is_none().then_some("bytes that are no Unicode")
+}
+
+/// In the lists of xonsh, which it knows by their names, a `~` in front and `$NAME` stand for something, quoted or not.
+fn xonsh_refuses(name: &str, value: &OsStr) -> Option<&'static str> {
+    let names = |pair: &[u8]| matches!(pair, [b'$', next] if next.is_ascii_alphanumeric() || !next.is_ascii() || b"_{".contains(next));
+    let expands =
+        |entry: &OsString| entry.as_bytes().starts_with(b"~") || entry.as_bytes().windows(2).any(names);
+    (name.ends_with("PATH") && split(value).iter().any(expands)).then_some("a ~ or $ that is replaced there")
 }
 
 /// In single quotes all bytes stand for themselves, except the quote.
 fn posix_quote(value: &[u8]) -> Vec<u8> {
-    quoted(value, |byte| if byte == b'\'' { Some(br"'\''") } else { None })
+    quoted(b'\'', value, |byte| if byte == b'\'' { Some(br"'\''") } else { None })
 }
 
 /// In fish's single quotes a backslash can stand before a quote or a backslash.
 fn fish_quote(value: &[u8]) -> Vec<u8> {
-    quoted(value, |byte| match byte {
+    quoted(b'\'', value, |byte| match byte {
         b'\'' => Some(br"\'"),
         b'\\' => Some(br"\\"),
         _ => None,
     })
 }
 
-fn quoted(value: &[u8], escape: fn(u8) -> Option<&'static [u8]>) -> Vec<u8> {
-    let mut out = vec![b'\''];
+/// Quotes do not keep the character that stands for history, which each user may choose, and the option `backslash_quote`
+/// changes what a backslash does in them. Before a mark that stands alone it always does the same.
+fn tcsh_quote(value: &[u8]) -> Vec<u8> {
+    let is_mark = |b: u8| matches!(b, b' '..=b'~' | b'\n');
+    let mark = |b: &u8| match *b {
+        b'\n' => br"$'\n'".to_vec(),
+        b if b.is_ascii_alphanumeric() || b"/_.:-".contains(&b) => vec![b],
+        b => vec![b'\\', b],
+    };
+    // The bytes of one character stay together.
+    let part = |run: &[u8]| match run.first() {
+        Some(first) if is_mark(*first) => run.iter().flat_map(mark).collect(),
+        _ => [b"'", run, b"'"].concat(),
+    };
+    let parts: Vec<u8> = value.chunk_by(|a, b| is_mark(*a) == is_mark(*b)).flat_map(part).collect();
+    if parts.is_empty() { b"''".to_vec() } else { parts }
+}
+
+fn nushell_quote(value: &[u8]) -> Vec<u8> {
+    written(b'"', value, |c| match c {
+        '"' | '\\' => Some(format!("\\{c}")),
+        _ if c.is_control() => Some(format!("\\u{{{:x}}}", u32::from(c))),
+        _ => None,
+    })
+}
+
+/// PowerShell takes typographic quotes for quotes.
+fn powershell_quote(value: &[u8]) -> Vec<u8> {
+    written(b'\'', value, |c| matches!(c, '\'' | '\u{2018}'..='\u{201b}').then(|| format!("{c}{c}")))
+}
+
+/// Elvish's text is Unicode and its values are bytes.
+fn elvish_quote(value: &[u8]) -> Vec<u8> {
+    let byte = |b: &u8| match *b {
+        b'"' | b'\\' => vec![b'\\', *b],
+        b' '..=b'~' => vec![*b],
+        other => format!("\\x{other:02x}").into_bytes(),
+    };
+    [b"\"".to_vec(), value.iter().flat_map(byte).collect(), b"\"".to_vec()].concat()
+}
+
+/// xonsh is Python, where a byte that is no Unicode has a character of its own.
+fn xonsh_quote(value: &[u8]) -> Vec<u8> {
+    written(b'\'', value, |c| match c {
+        '\'' | '\\' => Some(format!("\\{c}")),
+        _ if c.is_control() || matches!(c, '\u{2028}' | '\u{2029}' | '\u{feff}') => {
+            Some(format!("\\u{:04x}", u32::from(c)))
+        }
+        _ => None,
+    })
+}
+
+/// Bytes between two quotes, some of them written otherwise.
+fn quoted(quote: u8, value: &[u8], escape: fn(u8) -> Option<&'static [u8]>) -> Vec<u8> {
+    let mut out = vec![quote];
     for byte in value {
         match escape(*byte) {
             Some(text) => out.extend_from_slice(text),
             None => out.push(*byte),
         }
     }
-    out.push(b'\'');
+    out.push(quote);
+    out
+}
+
+/// The same by characters; a byte that belongs to none is written as Python does.
+fn written(quote: u8, value: &[u8], escape: fn(char) -> Option<String>) -> Vec<u8> {
+    let mut out = vec![quote];
+    for chunk in value.utf8_chunks() {
+        for c in chunk.valid().chars() {
+            out.extend_from_slice(escape(c).unwrap_or_else(|| c.to_string()).as_bytes());
+        }
+        out.extend(chunk.invalid().iter().flat_map(|byte| format!("\\udc{byte:02x}").into_bytes()));
+    }
+    out.push(quote);
     out
 }

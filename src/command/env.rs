@@ -1,14 +1,15 @@
-//! `cudaup env [REQUEST]`: the environment of a toolkit as text for a shell, as JSON, or for GitHub's runners.
+//! `cudaup env [REQUEST]`: the environment of a toolkit as text for a shell, as JSON, for a Dockerfile, or for GitHub's runners.
 
 use crate::command::{Context, Outcome, nothing_chosen, refused};
 use crate::failure::Failure;
-use crate::shell;
+use crate::shell::{self, docker};
 use crate::ui::view::{Style, View};
 use clap::Args as Arguments;
 use cudaup_core::activate::{Activation, Entered, Scope, activate};
+use cudaup_core::dialect::Unheld;
 use cudaup_core::environment::Change;
 use cudaup_core::list::split;
-use cudaup_core::resolve::Choice;
+use cudaup_core::resolve::{Choice, World};
 use cudaup_core::state;
 use serde_json::{Map, Value, json};
 use std::fs::OpenOptions;
@@ -22,8 +23,15 @@ pub struct Args {
     /// The toolkit: 12, 12.4, 12.4.1, latest, system or a link's name
     request: Option<String>,
     /// The shell that reads it; the one that runs cudaup where none is named
-    #[arg(long, conflicts_with = "github")]
+    ///
+    /// bash, zsh, ksh, sh: eval "$(cudaup env)"; fish: cudaup env | source; tcsh: eval "`cudaup env`"; elvish: eval (cudaup
+    /// env | slurp); xonsh: execx($(cudaup env --shell xonsh)); powershell: cudaup env | Out-String | Invoke-Expression;
+    /// nushell: cudaup env | save env.nu, and then source env.nu.
+    #[arg(long, conflicts_with_all = ["github", "docker"])]
     shell: Option<String>,
+    /// ENV lines for a Dockerfile
+    #[arg(long, conflicts_with = "github")]
+    docker: bool,
     /// Append to the files that GITHUB_ENV and GITHUB_PATH name
     #[arg(long)]
     github: bool,
@@ -38,7 +46,9 @@ impl Args {
     /// Runs the command.
     pub fn run(&self, context: &Context, as_json: bool) -> Result<Outcome, Failure> {
         let request = self.request.as_deref().map(|text| context.request(text)).transpose()?;
+        let image = docker::image(&context.vars);
         let world = context.world();
+        let world = if self.docker { World { vars: &image, ..world } } else { world };
         let activation = activate(&world, request.as_ref(), Scope::All);
         let changes = activation.whole(world.vars);
         for note in &activation.notes {
@@ -55,12 +65,22 @@ impl Args {
         if as_json {
             return Ok(Outcome::View(Box::new(Shown { choice, changes })));
         }
+        if self.docker {
+            let lines = docker::lines(&changes);
+            return lines.map(Outcome::Bytes).map_err(|unheld| not_told(unheld, "an ENV line"));
+        }
         let dialect = match &self.shell {
             Some(name) => shell::dialect(name)?,
             None => shell::parent::of_parent(&context.host, |_| true)?,
         };
-        Ok(Outcome::Bytes(dialect.render(&changes)))
+        let text = dialect.render(&changes);
+        text.map(Outcome::Bytes).map_err(|unheld| not_told(unheld, dialect.name()))
     }
+}
+
+fn not_told(Unheld { name, what }: Unheld, whom: &str) -> Failure {
+    Failure::failed(format!("{name} would hold {what}, which {whom} cannot carry"))
+        .hint("cudaup exec -- COMMAND, which hands the value on as it is")
 }
 
 impl View for Shown {

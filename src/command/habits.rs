@@ -201,7 +201,9 @@ fn place(_: &str, rest: &[OsString]) -> Habit {
 
 fn activate(word: &str, rest: &[OsString]) -> Habit {
     match rest.first() {
-        Some(arg) if ["bash", "zsh", "fish"].iter().any(|shell| arg == shell) => means(&["init"], rest),
+        Some(arg) if ["bash", "zsh", "fish", "tcsh"].iter().any(|shell| arg == shell) => {
+            means(&["init"], rest)
+        }
         None => no(word, BY_START_FILE, &[("init --write", &[])]),
         Some(_) => no(word, PART_OF_USE, &[("use --shell", rest)]),
     }

@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 /// Set up the shell: with --write in its start files; else the text for a start file to evaluate is printed.
 #[derive(Debug, Arguments)]
 pub struct Args {
-    /// bash, zsh or fish; the one that runs cudaup where none is named
+    /// bash, zsh, fish or tcsh; the one that runs cudaup where none is named
     shell: Option<String>,
     /// Write the lines into the shell's start files, once
     #[arg(long, conflicts_with_all = ["remove", "profile"])]
@@ -28,18 +28,24 @@ pub struct Args {
     /// Print the lines for what has no hook: cron, CI, editors
     #[arg(long)]
     profile: bool,
+    /// With --profile: for all users of the machine, as a file for /etc/profile.d
+    #[arg(long, requires = "profile", conflicts_with = "shell")]
+    system: bool,
 }
 
 impl Args {
     /// `cudaup init SHELL`, the line of a start file.
     pub fn of(shell: &str) -> Self {
-        Self { shell: Some(shell.to_owned()), write: false, remove: false, profile: false }
+        Self { shell: Some(shell.to_owned()), write: false, remove: false, profile: false, system: false }
     }
 
     /// Runs the command.
     pub fn run(&self, context: &Context, json: bool) -> Result<Outcome, Failure> {
         if self.remove {
             return self.remove(context);
+        }
+        if self.system {
+            return Ok(Outcome::Bytes(shell::FOR_ALL_USERS.as_bytes().to_vec()));
         }
         if self.profile {
             let dialect = shell::dialect(self.shell.as_deref().unwrap_or("sh"))?;
@@ -90,7 +96,6 @@ impl Args {
 fn text(context: &Context, dialect: &Dialect) -> Vec<u8> {
     let system = context.host.sysroot.as_deref().unwrap_or(Path::new(""));
     let header = [
-        format!("# cudaup for {0}, as `cudaup init {0}` wrote it\n", dialect.name()).into_bytes(),
         dialect.keep("_cudaup_bin", program(context).as_os_str().as_bytes()),
         dialect.keep("_cudaup_asked_of", asked_of(context).as_os_str().as_bytes()),
         dialect.keep("_cudaup_home", context.home.path().as_os_str().as_bytes()),

@@ -48,7 +48,7 @@ pub fn other_than(context: &Context, tool: &str, chosen: &Path) -> Option<Other>
         }
         (false, false) => (
             "this shell does not follow cudaup",
-            "to set it up: cudaup init bash --write (or zsh, fish)".to_owned(),
+            "to set it up: cudaup init bash --write (or zsh, fish, tcsh)".to_owned(),
         ),
     };
     Some(Other { path: found, why, mend })

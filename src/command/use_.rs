@@ -201,7 +201,7 @@ fn this_shell(context: &Context, version: &str, shown: &str) -> Result<Outcome, 
         Some(name) => shell::dialect(name)?,
         None if context.host.terminal.stdout => {
             return Err(Failure::failed("this shell does not follow cudaup, so that it cannot be switched")
-                .hint("cudaup init bash --write   (or zsh, fish)")
+                .hint("cudaup init bash --write   (or zsh, fish, tcsh)")
                 .hint(format!("export CUDAUP_VERSION={version}   (shims and exec go by it)")));
         }
         None => shell::parent::of_parent(&context.host, |_| true)?,
@@ -220,8 +220,8 @@ pub fn end_of_shell(host: &Host) -> String {
 
 /// How a shell is told to forget `cudaup use --shell`.
 fn unset(dialect: &shell::Dialect) -> String {
-    let text = dialect.render(&[("CUDAUP_VERSION".into(), None)]);
-    String::from_utf8_lossy(&text).trim().to_owned()
+    let text = dialect.unset("CUDAUP_VERSION");
+    String::from_utf8_lossy(&text).trim_end_matches([' ', ';', '\n']).to_owned()
 }
 
 /// Writes the request into a file, keeping what else stands there.
@@ -288,7 +288,7 @@ fn said(context: &Context, place: &Place, choice: Option<&Choice>) -> Vec<String
     }
     if !hooked(context) {
         lines.push("this shell did not switch: it has no hook; for one command: cudaup exec -- CMD".into());
-        lines.push("next: cudaup init bash --write   (or zsh, fish) and a new shell".into());
+        lines.push("next: cudaup init bash --write   (or zsh, fish, tcsh) and a new shell".into());
     }
     if let Some(choice) = choice {
         lines.extend(

@@ -2,6 +2,7 @@
 //!
 //! A shell is a row of the table and a file in `shell/`; what is rendered here is data in quotes, never more.
 
+pub mod docker;
 pub mod files;
 pub mod parent;
 pub mod rc;
@@ -21,7 +22,10 @@ pub struct Dialect {
     start: setup::Start,
 }
 
-const DIALECTS: [Dialect; 4] = [
+/// What serves all users of a machine, whose homes it finds when they log in.
+pub const FOR_ALL_USERS: &str = include_str!("../../shell/cudaup.sh");
+
+const DIALECTS: [Dialect; 9] = [
     Dialect {
         words: &dialect::BASH,
         hook: Some(include_str!("../../shell/cudaup.bash")),
@@ -37,7 +41,16 @@ const DIALECTS: [Dialect; 4] = [
         hook: Some(include_str!("../../shell/cudaup.fish")),
         start: setup::Start::Fish,
     },
+    Dialect {
+        words: &dialect::TCSH,
+        hook: Some(include_str!("../../shell/cudaup.tcsh")),
+        start: setup::Start::Tcsh,
+    },
     Dialect { words: &dialect::SH, hook: None, start: setup::Start::Other },
+    Dialect { words: &dialect::NUSHELL, hook: None, start: setup::Start::Other },
+    Dialect { words: &dialect::POWERSHELL, hook: None, start: setup::Start::Other },
+    Dialect { words: &dialect::ELVISH, hook: None, start: setup::Start::Other },
+    Dialect { words: &dialect::XONSH, hook: None, start: setup::Start::Other },
 ];
 
 impl Dialect {

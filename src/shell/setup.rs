@@ -14,6 +14,8 @@ pub enum Start {
     Zsh,
     /// fish.
     Fish,
+    /// tcsh, which reads the first of two.
+    Tcsh,
     /// None that is written to.
     Other,
 }
@@ -90,6 +92,16 @@ pub fn wanted(dialect: &Dialect, places: &Places, read: &dyn Fn(&Path) -> Option
                 Wanted { file: late, blocks: vec![hook], read_by: "every fish, last; it acts in terminals" },
             ]
         }
+        Start::Tcsh => {
+            let [own, csh] = tcsh_files(places);
+            // tcsh reads no ~/.cshrc where there is a ~/.tcshrc.
+            let file = if read(&own).is_none() && read(&csh).is_some() { csh } else { own };
+            vec![Wanted {
+                file,
+                blocks: vec![shims, hook],
+                read_by: "every tcsh, scripts and `ssh host command` too; the hook acts in terminals",
+            }]
+        }
         Start::Other => Vec::new(),
     }
 }
@@ -100,6 +112,7 @@ pub fn files(dialect: &Dialect, places: &Places) -> Vec<PathBuf> {
         Start::Bash => bash_files(places).into(),
         Start::Zsh => zsh_files(places).into(),
         Start::Fish => fish_files(places).into(),
+        Start::Tcsh => tcsh_files(places).into(),
         Start::Other => Vec::new(),
     }
 }
@@ -123,11 +136,22 @@ fn fish_files(places: &Places) -> [PathBuf; 2] {
     [config.join("conf.d/cudaup.fish"), config.join("config.fish")]
 }
 
+fn tcsh_files(places: &Places) -> [PathBuf; 2] {
+    [".tcshrc", ".cshrc"].map(|name| places.user_home.join(name))
+}
+
 /// The line that a person can put into a start file.
 pub fn hook_line(dialect: &Dialect, places: &Places) -> Vec<u8> {
     let (program, name) = (word(dialect, places, &places.program), dialect.name().as_bytes());
     match dialect.start {
         Start::Fish => [&program[..], b" init ", name, b" | source"].concat(),
+        // A quote within the quotes of a substitution would end those; in an alias it does not stand there.
+        Start::Tcsh => {
+            let asks = [&program[..], b" init ", name].concat();
+            let plain = !asks.iter().any(|b| b"'!\\".contains(b));
+            let asks = if plain { [b"'", &asks[..], b"'"].concat() } else { dialect.quote(asks) };
+            [b"alias _cudaup_init ", &asks[..], b" ; eval \"`_cudaup_init`\""].concat()
+        }
         _ => [b"eval \"$(", &program[..], b" init ", name, b")\""].concat(),
     }
 }
@@ -138,6 +162,8 @@ fn hook_lines(dialect: &Dialect, places: &Places) -> Vec<u8> {
     let (program, line) = (word(dialect, places, &places.program), hook_line(dialect, places));
     let [before, between, after]: [&[u8]; 3] = match dialect.start {
         Start::Fish => [b"if status is-interactive; and test -x ", b"\n    ", b"\nend\n"],
+        // A ~/.cshrc may be another csh's too.
+        Start::Tcsh => [b"if ($?tcsh && $?prompt && -x ", b") then\n    ", b"\nendif\n"],
         // A login file may be another shell's too.
         Start::Bash => [b"case ${BASH_VERSION:+bash}$- in bash*i*) [ ! -x ", b" ] || ", b" ;; esac\n"],
         _ => [b"[ ! -x ", b" ] || ", b"\n"],
@@ -145,7 +171,7 @@ fn hook_lines(dialect: &Dialect, places: &Places) -> Vec<u8> {
     [before, &program, between, &line, after].concat()
 }
 
-/// The lines that put the shims first, for sh, bash and zsh, or for fish. What is in PATH already stays where it is: an
+/// The lines that put the shims first, for sh, bash and zsh, for fish or for tcsh. What is in PATH already stays where it is: an
 /// active hook put it there.
 pub fn shims_lines(dialect: &Dialect, places: &Places) -> Vec<u8> {
     let mut entries = vec![word(dialect, places, &places.home.join("shims"))];
@@ -154,25 +180,22 @@ pub fn shims_lines(dialect: &Dialect, places: &Places) -> Vec<u8> {
         entries.push(word(dialect, places, &bin));
     }
     let usual = places.home == places.user_home.join(".cudaup");
-    let home = if usual {
-        Vec::new()
-    } else {
-        dialect.render(&[("CUDAUP_HOME".into(), Some(places.home.clone().into()))])
+    let home = if usual { Vec::new() } else { dialect.set("CUDAUP_HOME", places.home.as_os_str()) };
+    let shims = entries.first().cloned().unwrap_or_default();
+    let [test, then, separator, end]: [&[u8]; 4] = match dialect.start {
+        Start::Fish => [b"if not contains -- ", b" $PATH\n    set -gx PATH ", b" ", b" $PATH\nend\n"],
+        // Without a PATH csh would stop at the test.
+        Start::Tcsh => [
+            b"if (! $?PATH) setenv PATH /usr/bin:/bin\nif (:${PATH:q}: !~ *:",
+            b":*) setenv PATH ",
+            b":",
+            b":${PATH:q}\n",
+        ],
+        _ => {
+            [b"case \":${PATH-}:\" in *:", b":*) ;; *) export PATH=", b":", b"\"${PATH:+:$PATH}\" ;; esac\n"]
+        }
     };
-    let (shims, fish) = (entries.first().cloned().unwrap_or_default(), dialect.start == Start::Fish);
-    let path = if fish {
-        [
-            b"if not contains -- ",
-            &shims[..],
-            b" $PATH\n    set -gx PATH ",
-            &entries.join(&b' '),
-            b" $PATH\nend\n",
-        ]
-        .concat()
-    } else {
-        let (test, entries) = (b"case \":${PATH-}:\" in *:", entries.join(&b':'));
-        [&test[..], &shims, b":*) ;; *) export PATH=", &entries, b"\"${PATH:+:$PATH}\" ;; esac\n"].concat()
-    };
+    let path = [test, &shims, then, &entries.join(separator), end].concat();
     [home, path].concat()
 }
 
@@ -257,6 +280,25 @@ mod tests {
         assert_eq!(
             shape("fish", &moved, &[]),
             ["/c/fish/conf.d/cudaup.fish shims", "/c/fish/config.fish hook"]
+        );
+    }
+
+    #[test]
+    fn tcsh_reads_one_of_two_files() {
+        let both = "shims+hook";
+        assert_eq!(shape("tcsh", &places(), &[]), [format!("/home/u/.tcshrc {both}")]);
+        let csh = ("/home/u/.cshrc", "");
+        assert_eq!(shape("tcsh", &places(), &[csh]), [format!("/home/u/.cshrc {both}")]);
+        let own = ("/home/u/.tcshrc", "");
+        assert_eq!(shape("tcsh", &places(), &[csh, own]), [format!("/home/u/.tcshrc {both}")]);
+        assert_eq!(
+            text(&hook_line(dialect("tcsh").unwrap(), &places())),
+            "alias _cudaup_init '\"$HOME/.cudaup/bin/cudaup\" init tcsh' ; eval \"`_cudaup_init`\""
+        );
+        let odd = Places { program: "/home/u/it's/cudaup".into(), ..places() };
+        assert_eq!(
+            text(&hook_lines(dialect("tcsh").unwrap(), &odd)),
+            "if ($?tcsh && $?prompt && -x \"$HOME\"/it\\'s/cudaup) then\n    alias _cudaup_init \\\"\\$HOME\\\"/it\\\\\\'s/cudaup\\ init\\ tcsh ; eval \"`_cudaup_init`\"\nendif\n"
         );
     }
 

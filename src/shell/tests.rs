@@ -3,7 +3,7 @@
 use super::*;
 use cudaup_core::environment::Change;
 use proptest::prelude::*;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io::Write;
 use std::os::unix::ffi::OsStringExt;
 use std::process::{Command, Stdio};
@@ -33,12 +33,16 @@ const HARD: [&[u8]; 20] = [
 ];
 
 fn shells() -> Vec<(&'static Dialect, Vec<&'static str>)> {
-    let rows: [(&str, &[&str]); 5] = [
+    let rows: [(&str, &[&str]); 9] = [
         ("bash", &["bash", "--norc", "--noprofile"]),
         ("zsh", &["zsh", "-f"]),
         ("zsh", &["zsh", "-f", "-o", "rcquotes", "-o", "shwordsplit", "-o", "ksharrays"]),
         ("fish", &["fish", "--no-config"]),
+        ("tcsh", &["tcsh", "-f"]),
         ("sh", &["dash"]),
+        ("sh", &["ksh93"]),
+        ("sh", &["mksh"]),
+        ("sh", &["busybox", "sh"]),
     ];
     rows.into_iter()
         .filter(|(_, how)| {
@@ -89,8 +93,8 @@ fn hard_values_arrive_as_themselves() {
                 .map(|(i, v)| (format!("V{i}"), Some(OsString::from_vec(v.to_vec()))))
                 .chain([("GONE".to_owned(), None)])
                 .collect();
-            let before = dialect.render(&[("GONE".into(), Some("x".into()))]);
-            let seen = environment(&how, locale, &[before, dialect.render(&changes)].concat());
+            let before = dialect.set("GONE", OsStr::new("x"));
+            let seen = environment(&how, locale, &[before, dialect.render(&changes).unwrap()].concat());
             for (i, hard) in HARD.iter().enumerate() {
                 assert_eq!(value(&seen, &format!("V{i}")).as_deref(), Some(*hard), "{how:?} in {locale}");
             }
@@ -103,7 +107,7 @@ fn hard_values_arrive_as_themselves() {
 fn lists_keep_their_empty_elements() {
     for (dialect, how) in shells() {
         for list in ["/a::/b", ":/a", "/a:", ":", "/a b:/c"] {
-            let text = dialect.render(&[("LD_LIBRARY_PATH".into(), Some(list.into()))]);
+            let text = dialect.set("LD_LIBRARY_PATH", OsStr::new(list));
             let seen = environment(&how, "C.UTF-8", &text);
             assert_eq!(value(&seen, "LD_LIBRARY_PATH").as_deref(), Some(list.as_bytes()), "{how:?}");
         }
@@ -126,13 +130,43 @@ fn what_is_kept_is_not_exported() {
 fn names_of_shells() {
     assert_eq!(dialect("/usr/bin/zsh").unwrap().name(), "zsh");
     assert_eq!(dialect("dash").unwrap().name(), "sh");
-    let failure = dialect("nu\n").err().unwrap();
+    let failure = dialect("oil\n").err().unwrap();
     assert_eq!(failure.exit, Exit::Usage);
-    assert_eq!(failure.message, "\"nu\\n\" is none of the shells known here: bash, zsh, fish, sh");
+    assert_eq!(
+        failure.message,
+        "\"oil\\n\" is none of the shells known here: bash, zsh, fish, tcsh, sh, nushell, powershell, elvish, xonsh"
+    );
     assert_eq!(
         following("sh").err().unwrap().message,
-        "\"sh\" is none of the shells known here: bash, zsh, fish"
+        "\"sh\" is none of the shells known here: bash, zsh, fish, tcsh"
     );
+}
+
+/// How a value is written for the shells that are not started here, and what cannot be.
+#[test]
+fn texts_for_shells_without_a_hook() {
+    let set = |shell: &str, name: &str, value: &[u8]| {
+        let text = dialect(shell).unwrap().render(&[(name.into(), Some(OsString::from_vec(value.to_vec())))]);
+        text.map(|t| String::from_utf8(t).unwrap()).map_err(|e| e.what)
+    };
+    let gone = |shell: &str| String::from_utf8(dialect(shell).unwrap().unset("A")).unwrap();
+    let odd = "it\u{2019}s 'a' $x \"b\"\n".as_bytes();
+    assert_eq!(set("pwsh", "A", odd).unwrap(), "$env:A = 'it\u{2019}\u{2019}s ''a'' $x \"b\"\n'\n");
+    assert_eq!(gone("powershell"), "Remove-Item -ErrorAction Ignore -LiteralPath Env:A\n");
+    assert_eq!(set("nu", "A", odd).unwrap(), "$env.A = \"it\u{2019}s 'a' $x \\\"b\\\"\\u{a}\"\n");
+    assert_eq!(set("nu", "PATH", b"/a b::/c").unwrap(), "$env.PATH = [\"/a b\", \"\", \"/c\"]\n");
+    assert_eq!((gone("nu"), gone("elvish")), ("hide-env -i A\n".into(), "unset-env A\n".into()));
+    assert_eq!(set("elvish", "A", b"\xff\"\\ \n").unwrap(), "set-env A \"\\xff\\\"\\\\ \\x0a\"\n");
+    assert_eq!(set("xonsh", "A", b"\xff'\\ \n").unwrap(), "$A = '\\udcff\\'\\\\ \\u000a'\n");
+    assert_eq!(gone("xonsh"), "${...}.pop('A', None)\n");
+    for shell in ["nu", "pwsh"] {
+        assert_eq!(set(shell, "A", b"\xff"), Err("bytes that are no Unicode"));
+    }
+    for list in ["~/a:/b", "/a:~", "/a/$HOME", "/a:/${X}"] {
+        assert_eq!(set("xonsh", "LD_LIBRARY_PATH", list.as_bytes()), Err("a ~ or $ that is replaced there"));
+        set("xonsh", "CUDACXX", list.as_bytes()).unwrap();
+    }
+    set("xonsh", "PATH", b"/a~/$(b)/$:/$").unwrap();
 }
 
 proptest! {
@@ -143,7 +177,7 @@ proptest! {
             let name = |i: usize| format!("V{i}");
             let changes: Vec<Change> =
                 values.iter().enumerate().map(|(i, v)| (name(i), Some(OsString::from_vec(v.clone())))).collect();
-            for text in [dialect.render(&changes), dialect.render_own(&changes)] {
+            for text in [dialect.render(&changes).unwrap(), dialect.render_own(&changes)] {
                 let seen = environment(&how, "C.UTF-8", &text);
                 for (i, wanted) in values.iter().enumerate() {
                     let got = value(&seen, &name(i));

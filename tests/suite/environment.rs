@@ -93,7 +93,7 @@ fn the_small_program_answers_a_hook_as_the_large_one_does() {
         said(command.args(["hook"]).args(arguments).output().unwrap())
     };
     for directory in ["p", "q", "elsewhere"] {
-        for shell in ["bash", "zsh", "fish"] {
+        for shell in ["bash", "zsh", "fish", "tcsh"] {
             for arguments in [&[shell][..], &[shell, "--mend"]] {
                 let (small, large) =
                     (answer("cudaup-shim", directory, arguments), answer("cudaup", directory, arguments));

@@ -194,7 +194,7 @@ fn a_file_that_cannot_be_read_makes_no_noise_of_the_shell() {
 }
 
 /// Lets the user nobody into the machine, and gives one directory to it. Only root can.
-fn open_to_all(at: &Sandbox, directory: &std::path::Path) -> bool {
+pub fn open_to_all(at: &Sandbox, directory: &std::path::Path) -> bool {
     use std::os::unix::fs::{PermissionsExt, chown};
     let given = [directory.to_path_buf(), directory.join(".cuda-version")]
         .iter()

@@ -154,7 +154,7 @@ fn program_runs(name: &str, argument: &std::path::Path) -> bool {
 /// The program may be away for the moment of an upgrade.
 #[test]
 fn an_answer_that_failed_is_asked_for_again() {
-    for shell in [Shell::Bash, Shell::Zsh].into_iter().filter(|s| has(s.name())) {
+    for shell in [Shell::Bash, Shell::Zsh, Shell::Tcsh].into_iter().filter(|s| has(s.name())) {
         let at = usual();
         let shim = at.home().join("bin/cudaup-shim");
         fs::create_dir(at.home().join("bin/real")).unwrap();

@@ -223,8 +223,13 @@ fn without_a_set_up_the_line_to_add_is_right_for_the_shell() {
         assert_eq!(at.asked(), format!("init {shell}\n"));
     }
     let at = Checkout::new();
-    let output = at.install_with(&[], &[("SHELL", "/bin/tcsh")]);
+    let output = at.install_with(&[], &[("SHELL", "/bin/ksh")]);
     assert!(output.status.success() && said(&output).contains("init bash --write"), "{}", said(&output));
+    let output = at.install_with(&["--no-modify-rc"], &[("SHELL", "/bin/tcsh")]);
+    assert!(output.status.success() && said(&output).contains("init tcsh --write"), "{}", said(&output));
+    assert_eq!(at.asked(), "");
+    at.install_with(&[], &[("SHELL", "/bin/tcsh")]);
+    assert_eq!(at.asked(), "init tcsh --write\n");
 }
 
 #[test]

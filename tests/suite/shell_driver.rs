@@ -1,4 +1,4 @@
-//! Real shells in a home of their own: one script of neutral steps, rendered for bash, zsh and fish.
+//! Real shells in a home of their own: one script of neutral steps, rendered for bash, zsh, fish and tcsh.
 
 use crate::sandbox::{Said, Sandbox, said};
 use std::fs;
@@ -10,9 +10,10 @@ pub enum Shell {
     Bash,
     Zsh,
     Fish,
+    Tcsh,
 }
 
-use Shell::{Bash, Fish, Zsh};
+use Shell::{Bash, Fish, Tcsh, Zsh};
 
 impl Shell {
     pub fn name(self) -> &'static str {
@@ -20,6 +21,7 @@ impl Shell {
             Bash => "bash",
             Zsh => "zsh",
             Fish => "fish",
+            Tcsh => "tcsh",
         }
     }
 
@@ -29,6 +31,7 @@ impl Shell {
             Bash => ["bash", "--norc"],
             Zsh => ["zsh", "-f"],
             Fish => ["fish", "--no-config"],
+            Tcsh => ["tcsh", "-f"],
         }
     }
 
@@ -36,6 +39,7 @@ impl Shell {
     pub fn init(self) -> String {
         match self {
             Fish => "$CUDAUP init fish | source".to_owned(),
+            Tcsh => "alias cu_init '$CUDAUP:q init tcsh' ; eval \"`cu_init`\"".to_owned(),
             _ => format!("eval \"$(\"$CUDAUP\" init {})\"", self.name()),
         }
     }
@@ -53,7 +57,7 @@ pub fn has(program: &str) -> bool {
 
 /// The shells that are installed here.
 pub fn shells() -> Vec<Shell> {
-    [Bash, Zsh, Fish].into_iter().filter(|s| has(s.name())).collect()
+    [Bash, Zsh, Fish, Tcsh].into_iter().filter(|s| has(s.name())).collect()
 }
 
 /// A step of a script.
@@ -88,18 +92,25 @@ impl Do<'_> {
             (Self::Show(name), Fish) => {
                 format!("set -q {name}; and echo \"{name}=<${name}>\"; or echo {name} unset")
             }
+            (Self::Prompt, Tcsh) => "precmd".into(),
+            (Self::Show(name), Tcsh) => {
+                format!("if ($?{name}) then\necho '{name}=<'${name}:q'>'\nelse\necho {name} unset\nendif")
+            }
             (Self::Show(name), _) => {
                 format!(
                     "if [ \"${{{name}+set}}\" ]; then echo \"{name}=<${name}>\"; else echo {name} unset; fi"
                 )
             }
             (Self::Nvcc, Fish) => "command -q nvcc; and command nvcc; or echo no nvcc".into(),
+            (Self::Nvcc, Tcsh) => "nvcc |& sed 's/.*: Command not found.*/no nvcc/'".into(),
             (Self::Nvcc, _) => {
                 "if command -v nvcc >/dev/null; then command nvcc; else echo no nvcc; fi".into()
             }
             (Self::Set(name, value), Fish) => format!("set -gx {name} '{}'", value.replace('\'', r"\'")),
+            (Self::Set(name, value), Tcsh) => format!("setenv {name} '{}'", value.replace('\'', r"'\''")),
             (Self::Set(name, value), _) => format!("export {name}='{}'", value.replace('\'', r"'\''")),
             (Self::Unset(name), Fish) => format!("set -e {name}"),
+            (Self::Unset(name), Tcsh) => format!("unsetenv {name}"),
             (Self::Unset(name), _) => format!("unset {name}"),
             (Self::Environment, _) => {
                 "env -0 | sort -z | tr '\\0\\n' '\\n?' | grep -vE '^(_|PWD|OLDPWD|SHLVL)='; echo".into()

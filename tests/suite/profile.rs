@@ -1,0 +1,98 @@
+//! What stands in for the hook in shells of POSIX: the lines for one user, and the file for all users of a machine.
+
+use crate::sandbox::{Sandbox, said};
+use crate::shell_driver::*;
+use std::fs;
+use std::path::PathBuf;
+
+/// Shells of POSIX, and how each is started as one.
+const SHELLS: [&[&str]; 7] = [
+    &["dash"],
+    &["ksh93"],
+    &["mksh"],
+    &["busybox", "sh"],
+    &["bash", "--posix"],
+    &["zsh", "--emulate", "sh"],
+    &["zsh", "-f"],
+];
+
+fn posix() -> impl Iterator<Item = &'static [&'static str]> {
+    // busybox and mksh know no --version; started at all they are there.
+    SHELLS.into_iter().filter(|how| has(how[0]))
+}
+
+fn file(at: &Sandbox) -> PathBuf {
+    let said = at.cudaup("home/none", &["init", "--profile", "--system"]);
+    assert_eq!((said.code, said.err.as_str()), (Some(0), ""));
+    at.write("profile.d/cudaup.sh", said.out)
+}
+
+fn run(at: &Sandbox, how: &[&str], script: &str, set: &[(&str, &str)]) -> Vec<String> {
+    let mut shell = command(at, how[0]);
+    shell.args(&how[1..]).arg("-c").arg(script).env("F", file(at));
+    for (name, value) in set {
+        shell.env(name, value);
+    }
+    let said = said(shell.output().unwrap());
+    assert_eq!((said.code, said.err.as_str()), (Some(0), ""), "{how:?}: {script}");
+    lines(&said.out)
+}
+
+#[test]
+fn the_file_for_all_users_puts_their_own_shims_first() {
+    let at = machine();
+    assert_eq!(at.cudaup("home/none", &["rehash"]).code, Some(0));
+    let home = at.home().display().to_string();
+    let script = "set -eu; . \"$F\"; . \"$F\"; cd ~/p; nvcc; cd ~/q; nvcc; echo \"$PATH\"; unset PATH; . \"$F\"; echo \"$PATH\"; echo \"${_cudaup_home-none}\"";
+    let (ours, wanted) = (format!("{home}/shims:{home}/bin"), [nvcc(&at, "11.8.0"), nvcc(&at, "12.4.1")]);
+    let wanted = [wanted.to_vec(), vec![format!("{ours}:/usr/bin:/bin"), ours, "none".into()]].concat();
+    for how in posix() {
+        assert_eq!(run(&at, how, script, &[]), wanted, "{how:?}");
+    }
+}
+
+#[test]
+fn who_has_no_home_of_cudaup_keeps_the_path() {
+    let at = machine();
+    fs::create_dir_all(at.path("home/other/.cudaup")).unwrap();
+    fs::create_dir_all(at.path("home/a:b/shims")).unwrap();
+    let script = "set -eu; . \"$F\"; echo \"$PATH\"";
+    let other = at.path("home/other").display().to_string();
+    let colon = at.path("home/a:b").display().to_string();
+    let none = [
+        &[("HOME", other.as_str())][..],
+        &[("HOME", "")],
+        &[("CUDAUP_HOME", "none/deep")],
+        &[("CUDAUP_HOME", colon.as_str())],
+    ];
+    for how in posix() {
+        for set in none {
+            assert_eq!(run(&at, how, script, set), ["/usr/bin:/bin"], "{how:?} {set:?}");
+        }
+        let unset = "unset HOME; set -eu; . \"$F\"; echo \"$PATH\"";
+        assert_eq!(run(&at, how, unset, &[]), ["/usr/bin:/bin"], "{how:?}");
+    }
+}
+
+/// Where the hook runs, it has the shims at the end of PATH: the file leaves them there.
+#[test]
+fn a_hook_that_is_active_is_left_alone() {
+    let at = machine();
+    assert_eq!(at.cudaup("home/none", &["rehash"]).code, Some(0));
+    let script = "eval \"$(\"$CUDAUP\" init bash)\"; cd ~/q; eval \"$PROMPT_COMMAND\"; a=$PATH; sh -c '. \"$F\"; [ \"$PATH\" = \"$0\" ] && command -v nvcc' \"$a\"";
+    let mut bash = command(&at, "bash");
+    bash.args(["--norc", "-c", script]).env("F", file(&at));
+    assert_eq!(lines(&said(bash.output().unwrap()).out), [nvcc(&at, "12.4.1")]);
+}
+
+#[test]
+fn lines_for_one_user_serve_any_posix_shell() {
+    let at = machine();
+    assert_eq!(at.cudaup("home/none", &["rehash"]).code, Some(0));
+    let home = at.home().display().to_string();
+    let script = "set -eu; eval \"$(\"$CUDAUP\" init --profile)\"; eval \"$(\"$CUDAUP\" init --profile)\"; cd ~/p; nvcc; unset PATH; eval \"$(\"$CUDAUP\" init --profile)\"; echo \"$PATH\"";
+    for how in posix() {
+        let out = run(&at, how, script, &[]);
+        assert_eq!(out, [nvcc(&at, "11.8.0"), format!("{home}/shims:{home}/bin")], "{how:?}");
+    }
+}
