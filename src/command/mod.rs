@@ -2,6 +2,7 @@
 //! calls no other command.
 
 pub mod add;
+pub mod as_root;
 pub mod cache;
 pub mod current;
 pub mod env;
@@ -22,6 +23,7 @@ pub mod typed;
 pub mod uninstall;
 pub mod unlink;
 pub mod use_;
+pub mod use_global;
 pub mod which;
 
 use crate::failure::{Exit, Failure};
