@@ -1,6 +1,7 @@
 //! Commands for a person to type with the rights that this process does not have. cudaup itself never calls sudo.
 
 use crate::host::Host;
+use std::borrow::Cow;
 use std::path::Path;
 
 /// What changes where things are looked up or loaded from, and is lost on the way through sudo.
@@ -17,17 +18,19 @@ pub fn again(host: &Host, words: &[&str]) -> String {
 }
 
 fn own(host: &Host, home: Option<&Path>, words: &[&str]) -> String {
-    let mut variables: Vec<String> =
-        home.map(|home| format!("CUDAUP_HOME={}", home.display())).into_iter().collect();
-    for name in CARRIED {
-        // An address can hold a password, which nobody is to read over a shoulder.
-        variables.extend(host.text(name).filter(|v| !v.contains('@')).map(|v| format!("{name}={v}")));
+    let home = home.map(|home| ("CUDAUP_HOME", home.to_string_lossy()));
+    // An address can hold a password, which nobody is to read over a shoulder.
+    let carried = CARRIED.iter().filter_map(|name| Some((*name, Cow::Borrowed(host.text(name)?))));
+    let variables = home.into_iter().chain(carried.filter(|(_, value)| !value.contains('@')));
+    let mut line: Vec<String> =
+        variables.map(|(name, value)| format!("{name}={}", shell_words::quote(&value))).collect();
+    if !line.is_empty() {
+        line.insert(0, "env".to_owned());
     }
-    let program = host.program.as_ref().map_or_else(|| "cudaup".into(), |p| p.to_string_lossy().into_owned());
-    let env = (!variables.is_empty()).then(|| "env".to_owned());
-    let words = words.iter().map(|w| (*w).to_owned());
-    let all: Vec<String> = env.into_iter().chain(variables).chain([program]).chain(words).collect();
-    shell_words::join(all)
+    let program = host.program.as_ref().map_or_else(|| "cudaup".into(), |p| p.to_string_lossy());
+    line.push(shell_words::quote(&program).into_owned());
+    line.extend(words.iter().map(|word| shell_words::quote(word).into_owned()));
+    line.join(" ")
 }
 
 #[cfg(test)]
@@ -47,7 +50,7 @@ mod tests {
         ];
         assert_eq!(
             sudo(&host, Some(Path::new("/home/u/.cudaup")), &["list"]),
-            "sudo env CUDAUP_HOME=/home/u/.cudaup 'CUDAUP_SYSROOT=/mnt/an image' /home/u/.cudaup/bin/cudaup list"
+            "sudo env CUDAUP_HOME=/home/u/.cudaup CUDAUP_SYSROOT='/mnt/an image' /home/u/.cudaup/bin/cudaup list"
         );
         host.vars = Vec::new();
         assert_eq!(again(&host, &["list"]), "/home/u/.cudaup/bin/cudaup list");

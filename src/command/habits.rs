@@ -13,7 +13,7 @@ pub enum Habit {
     Says(String),
 }
 
-const OWN_DEFAULT: &str = "what holds wherever no directory says otherwise is the default";
+const YOURS_OR_ALL: &str = "elsewhere it means what holds wherever no directory says otherwise; here that is your default, and the global one is the machine's, for all users";
 const PART_OF_USE: &str = "it is an option of `use`";
 const A_NAME: &str = "a name is given to a toolkit's directory";
 const TWO_QUESTIONS: &str = "ask whether this shell runs what it should, or what there is to install";
@@ -43,7 +43,7 @@ const HABITS: &[(&[&str], Answer)] = &[
     (&["use"], choose),
     (&["local"], local),
     (&["shell"], shell),
-    (&["global"], |word, rest| no(word, OWN_DEFAULT, &[("use --default", &or_version(rest))])),
+    (&["global"], global),
     (&["default"], default),
     (&["alias"], alias),
     (&["install", "i"], install),
@@ -100,10 +100,24 @@ fn choose(word: &str, rest: &[OsString]) -> Habit {
     if rest.iter().any(|arg| arg == "--unset") {
         return leave(if rest.iter().any(|arg| arg == "--shell") { "shell" } else { word });
     }
-    if rest.iter().any(|arg| arg == "-g" || arg == "--global") {
-        return no("use --global", OWN_DEFAULT, &[("use --default", &without(&["-g", "--global"], rest))]);
+    if rest.iter().any(|arg| arg == "-g") {
+        return yours_or_all("use -g", &without(&["-g"], rest));
     }
     means(&["use"], &plain(&without(&["--local", "-l"], rest)))
+}
+
+/// Nobody's guess: one changes a file of the user's, the other what all users of the machine get.
+fn yours_or_all(word: &str, rest: &[OsString]) -> Habit {
+    let version = or_version(rest);
+    no(word, YOURS_OR_ALL, &[("use --default", &version), ("use --global", &version)])
+}
+
+fn global(word: &str, rest: &[OsString]) -> Habit {
+    match rest.first() {
+        None => means(&["list"], &[]),
+        Some(arg) if arg == "--undo" => means(&["use", "--global"], rest),
+        Some(_) => yours_or_all(word, rest),
+    }
 }
 
 fn local(word: &str, rest: &[OsString]) -> Habit {

@@ -19,6 +19,7 @@ pub mod mirror;
 pub mod order;
 pub mod rehash;
 pub mod remove;
+pub mod system;
 pub mod typed;
 pub mod uninstall;
 pub mod unlink;

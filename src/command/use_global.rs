@@ -1,9 +1,10 @@
 //! `cudaup use --global`: the machine's own link, for all its users, and back.
 
 use crate::command::{Context, Outcome, as_root, refused};
+use crate::disk::access::Access;
 use crate::failure::Failure;
 use crate::global::decide::{self, Do, Plan};
-use crate::global::look::{self, Access, Target};
+use crate::global::look::{self, Target};
 use crate::global::state::{Held, LINK};
 use crate::global::{apply, loader};
 use crate::ui::view::{Style, View};
@@ -170,14 +171,19 @@ fn warnings(context: &Context, target: &Target) -> Vec<String> {
 }
 
 /// Whether the caller may carry the plan out; else the exact command for one who may.
-fn allowed(access: &Access, plan: &Plan, sudo: impl Fn() -> String, elsewhere: bool) -> Result<(), Failure> {
+fn allowed(
+    (access, directory): &(Access, PathBuf),
+    plan: &Plan,
+    sudo: impl Fn() -> String,
+    elsewhere: bool,
+) -> Result<(), Failure> {
     match access {
         Access::Allowed => Ok(()),
-        Access::ReadOnly(directory) => {
+        Access::ReadOnly => {
             let directory = directory.display();
             Err(Failure::failed(format!("{LINK} was not changed: {directory} is on a read-only file system")))
         }
-        Access::Denied(directory) => {
+        Access::Denied => {
             let what = format!("{LINK} was not changed: {} is not yours to write", directory.display());
             let failure = Failure::failed(what).hint(sudo());
             let by_hand: Vec<String> = plan.steps.iter().map(by_hand).collect();

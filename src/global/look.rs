@@ -1,5 +1,6 @@
 //! What there is to know of the machine's link before anything is decided.
 
+use crate::disk::access::{self, Access};
 use crate::failure::Failure;
 use crate::global::alternatives::{self, Group, LINKS};
 use crate::global::state::{Held, LINK, Memory};
@@ -7,8 +8,6 @@ use crate::host::Host;
 use cudaup_core::disk::Disk;
 use cudaup_core::identity::{Tree, identify};
 use cudaup_core::inventory::{MACHINE, is_toolkit_name};
-use rustix::fs::{Access as Mode, AtFlags, CWD, accessat};
-use rustix::io::Errno;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -35,17 +34,6 @@ pub struct Led {
     pub toolkit: bool,
 }
 
-/// Whether the caller may change what has to be changed.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Access {
-    /// Yes.
-    Allowed,
-    /// This directory is not the caller's to write.
-    Denied(PathBuf),
-    /// This directory is on a file system that nobody writes.
-    ReadOnly(PathBuf),
-}
-
 /// The facts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Facts {
@@ -59,8 +47,8 @@ pub struct Facts {
     pub aside: bool,
     /// Whether there is a program that may change that.
     pub program: bool,
-    /// Whether the caller may.
-    pub access: Access,
+    /// Whether the caller may change what has to be changed; else the first directory that stands against it.
+    pub access: (Access, PathBuf),
     /// What cudaup changed before.
     pub memory: Memory,
 }
@@ -190,16 +178,11 @@ pub fn closed(host: &Host, place: &Path) -> Option<(PathBuf, u32)> {
     })
 }
 
-/// Whether directories can be written by this process.
-pub fn access(host: &Host, directories: &[&str]) -> Access {
-    for directory in directories {
-        let shown = PathBuf::from(directory);
-        match accessat(CWD, host.system(directory), Mode::WRITE_OK | Mode::EXEC_OK, AtFlags::EACCESS) {
-            Err(Errno::ACCESS | Errno::PERM) => return Access::Denied(shown),
-            Err(Errno::ROFS) => return Access::ReadOnly(shown),
-            // What is not there is said by whoever needs it.
-            Ok(()) | Err(_) => {}
-        }
-    }
-    Access::Allowed
+/// Whether all of these directories can be written.
+fn access(host: &Host, directories: &[&str]) -> (Access, PathBuf) {
+    let asked = directories.iter().map(|directory| (access::to(&host.system(directory)), directory.into()));
+    asked
+        .into_iter()
+        .find(|(access, _)| *access != Access::Allowed)
+        .unwrap_or((Access::Allowed, PathBuf::new()))
 }

@@ -10,6 +10,8 @@ mod environment;
 #[expect(dead_code, reason = "the unit tests use more of it")]
 mod fake;
 mod from;
+mod global;
+mod global_managed;
 mod habits;
 mod hook;
 mod hook_bash;
@@ -24,4 +26,5 @@ mod keeping;
 mod net;
 mod sandbox;
 mod shell_driver;
+mod system;
 mod terminal;

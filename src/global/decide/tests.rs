@@ -1,7 +1,8 @@
 //! Each thing that can be in the link's place, and what follows from it.
 
 use super::*;
-use crate::global::look::{Access, Led};
+use crate::disk::access::Access;
+use crate::global::look::Led;
 
 fn link(text: &str) -> Held {
     Held::Link { text: text.to_owned() }
@@ -18,7 +19,7 @@ fn facts(there: Held) -> Facts {
         group: None,
         aside: false,
         program: true,
-        access: Access::Allowed,
+        access: (Access::Allowed, "".into()),
         memory: Memory::default(),
     }
 }
