@@ -230,15 +230,19 @@ impl Args {
     fn words(&self) -> Vec<String> {
         let mut words = vec!["install".to_owned(), "--system".to_owned()];
         words.extend(self.versions.iter().cloned());
-        words.extend(self.profile.iter().map(|profile| format!("--profile={profile}")));
-        if !self.components.is_empty() {
-            words.push(format!("--components={}", self.components.join(",")));
+        let components = Some(self.components.join(",")).filter(|names| !names.is_empty());
+        let source = Some(self.source.clone()).filter(|source| source != select::AUTO);
+        let from = self.from.as_ref().map(|from| from.to_string_lossy().into_owned());
+        let options = [
+            ("--profile", &self.profile),
+            ("--components", &components),
+            ("--source", &source),
+            ("--from", &from),
+            ("--platform", &self.platform),
+        ];
+        for (option, value) in options {
+            words.extend(value.iter().flat_map(|value| [option.to_owned(), value.clone()]));
         }
-        if self.source != select::AUTO {
-            words.push(format!("--source={}", self.source));
-        }
-        words.extend(self.from.iter().map(|from| format!("--from={}", from.to_string_lossy())));
-        words.extend(self.platform.iter().map(|platform| format!("--platform={platform}")));
         words.extend(self.upgrade.then(|| "--upgrade".to_owned()));
         words.extend(self.no_verify.then(|| "--no-verify".to_owned()));
         words

@@ -1,11 +1,11 @@
 //! The machine's own link: `use --global` and its way back, plain and through the real update-alternatives, as root and as
 //! somebody else.
 
-use crate::sandbox::{Said, Sandbox, said};
+use crate::nobody::{as_nobody, is_root, reachable_program};
+use crate::sandbox::{Said, Sandbox};
 use crate::shell_driver::has;
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt, symlink};
-use std::path::Path;
 use std::process::Command;
 
 pub const LINK: &str = "usr/local/cuda";
@@ -313,37 +313,6 @@ fn names_that_the_loader_loses_are_said() {
     );
     let out = done(&at, &["--undo"]);
     assert!(!out.contains("no longer") && out.contains("then: sudo ldconfig\n"), "{out}");
-}
-
-pub fn is_root() -> bool {
-    let output = Command::new("id").arg("-u").output().unwrap();
-    output.stdout == b"0\n"
-}
-
-/// Runs cudaup as a user without rights: as nobody, where this is root.
-pub fn as_nobody(at: &Sandbox, arguments: &[&str]) -> Option<Said> {
-    as_nobody_with(at, &[], arguments)
-}
-
-/// The same with these variables.
-pub fn as_nobody_with(at: &Sandbox, variables: &[(&str, String)], arguments: &[&str]) -> Option<Said> {
-    let id = ["--reuid=65534", "--regid=65534", "--clear-groups", "--"];
-    let id = if is_root() { &id[..] } else { &[] };
-    if !id.is_empty() && !has("setpriv") {
-        return None;
-    }
-    let program = at.path("bin/cudaup").display().to_string();
-    let line =
-        [if id.is_empty() { &[] } else { &["setpriv"][..] }, id, &[program.as_str()], arguments].concat();
-    let mut command = at.command(line[0], "project");
-    command.envs(variables.iter().cloned()).args(&line[1..]);
-    Some(said(command.output().unwrap()))
-}
-
-/// A program that nobody can reach, wherever this one was built.
-pub fn reachable_program(at: &Sandbox) {
-    fs::create_dir_all(at.path("bin")).unwrap();
-    crate::sandbox::copy(Path::new(env!("CARGO_BIN_EXE_cudaup")), &at.path("bin/cudaup"));
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! The machine's own link where update-alternatives manages it: Debian's real one, on a scratch root.
 
-use crate::global::{LINK, as_nobody, done, global, is_root, local, machine, reachable_program, text};
+use crate::global::{LINK, done, global, local, machine, text};
+use crate::nobody::{as_nobody, is_root, reachable_program};
 use crate::sandbox::Sandbox;
 use std::fs;
 use std::os::unix::fs::symlink;

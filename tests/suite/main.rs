@@ -24,6 +24,7 @@ mod install;
 mod installer;
 mod keeping;
 mod net;
+mod nobody;
 mod sandbox;
 mod shell_driver;
 mod system;

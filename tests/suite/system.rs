@@ -1,8 +1,8 @@
 //! `install --system` and `uninstall --system`: toolkits for all users, under any umask, by root and by nobody.
 
 use crate::fake::FakeIndex;
-use crate::global::{as_nobody_with, is_root, reachable_program};
 use crate::net::fault_server::Answer;
+use crate::nobody::{as_nobody_with, is_root, reachable_program};
 use crate::sandbox::{Said, Sandbox, said};
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -10,7 +10,11 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-const NVVM: &str = "/files/nvidia_nvvm-13.0.88-py3-none-any.whl";
+/// The address of a wheel.
+fn nvvm() -> String {
+    let machine = std::env::consts::ARCH;
+    format!("/files/nvidia_nvvm-13.0.88-py3-none-manylinux2014_{machine}.manylinux_2_17_{machine}.whl")
+}
 
 struct Place {
     at: Sandbox,
@@ -174,7 +178,7 @@ fn another_patch_release_is_said_with_what_to_do() {
 fn more_of_it_takes_its_place_and_a_failure_leaves_what_was_there() {
     let place = Place::new();
     assert_eq!(place.install("13.0").code, Some(0));
-    place.index.server.next(NVVM, &[Answer::Wrong, Answer::Wrong]);
+    place.index.server.next(&nvvm(), &[Answer::Wrong, Answer::Wrong]);
     let line = "install --system 13.0 --components cublas --no-verify";
     assert_eq!(place.cudaup(line).code, Some(5));
     assert_eq!(place.local(), ["cuda-13.0"]);
@@ -197,7 +201,7 @@ fn a_dry_run_makes_nothing() {
 #[test]
 fn what_a_kill_leaves_is_hidden_and_cleared_by_the_next() {
     let place = Place::new();
-    place.index.server.next(NVVM, &[Answer::Stall(10)]);
+    place.index.server.next(&nvvm(), &[Answer::Stall(10)]);
     let mut command = place.command(place.at.home().join("bin/cudaup"));
     command.args(["install", "--system", "13.0", "--profile", "minimal", "--no-verify"]);
     let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
@@ -233,7 +237,7 @@ fn without_rights_the_exact_command_is_said() {
     fs::set_permissions(place.at.path("usr/local"), Permissions::from_mode(0o755)).unwrap();
     let command = said.err.lines().find_map(|line| line.strip_prefix("try: sudo ")).unwrap();
     assert!(
-        command.ends_with("/bin/cudaup install --system 13.0 --profile=minimal --no-verify"),
+        command.ends_with("/bin/cudaup install --system 13.0 --profile minimal --no-verify"),
         "{command}"
     );
     let mut shell = place.command("/bin/sh");
