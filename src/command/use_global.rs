@@ -259,11 +259,11 @@ impl Changed {
             Held::Absent => "it was not there".to_owned(),
             before => format!("was {before}{}", of(&self.was)),
         };
-        let would = if self.dry_run { "would be " } else { "" };
+        let would = if self.dry_run { "would be: " } else { "" };
         let again = if self.undo && !self.dry_run { "again " } else { "" };
         match after {
-            Held::Absent => format!("{LINK}: {would}{again}not there ({was})"),
-            after => format!("{LINK} -> {would}{again}{after}{release} ({was})"),
+            Held::Absent => format!("{would}{LINK} {again}not there ({was})"),
+            after => format!("{would}{LINK} -> {again}{after}{release} ({was})"),
         }
     }
 

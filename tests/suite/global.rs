@@ -74,7 +74,7 @@ fn the_link_is_repointed_and_goes_back_step_by_step() {
         "{out}"
     );
     let out = done(&at, &["--undo"]);
-    assert!(out.starts_with("/usr/local/cuda: again not there (was cuda-12.4: CUDA 12.4.1)\n"), "{out}");
+    assert!(out.starts_with("/usr/local/cuda again not there (was cuda-12.4: CUDA 12.4.1)\n"), "{out}");
     assert_eq!(local(&at), before);
     let none = global(&at, &["--undo"]);
     assert_eq!(none.code, Some(1));
