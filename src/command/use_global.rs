@@ -53,17 +53,13 @@ pub fn point(context: &Context, version: &str, dry_run: bool) -> Result<Outcome,
         context.talk.say(&line);
     }
     let loader = loader::look(host, Some(&target.place));
-    if !plan.steps.is_empty() && !dry_run {
-        let words = ["use", "--global", version];
-        allowed(
-            &facts.access,
-            &plan,
-            || as_root::sudo(host, Some(context.home.path()), &words),
-            host.sysroot.is_some(),
-        )?;
+    let words = ["use", "--global", version];
+    let sudo = || as_root::sudo(host, Some(context.home.path()), &words);
+    let changes = !plan.steps.is_empty();
+    if changes && !dry_run {
+        allowed(&facts.access, &plan, sudo, host.sysroot.is_some())?;
         apply::apply(host, disk, &plan, &|line| context.talk.say(line))?;
     }
-    let changes = !plan.steps.is_empty();
     let mut lines =
         vec!["for all users of this machine; what a project or a user has chosen goes first".to_owned()];
     lines.push(winner(context));
@@ -76,6 +72,9 @@ pub fn point(context: &Context, version: &str, dry_run: bool) -> Result<Outcome,
     if let Some((name, led)) = &target.major {
         let release = led.release.as_deref().map_or_else(String::new, |r| format!("CUDA {r}, "));
         lines.push(format!("{name} stays with {release}{}", led.root.display()));
+    }
+    if changes && dry_run && facts.access.0 != Access::Allowed {
+        lines.push(format!("you may not do that; who may: {}", sudo()));
     }
     lines.extend((changes && !dry_run).then(|| format!("back: {}", as_root::again(host, &UNDO))));
     let was = facts.leads.and_then(|led| led.release);

@@ -83,8 +83,8 @@ impl Place {
         }
         let there = wanted.filter(|v| v.minor.is_some()).map(|wanted| occupied(site, wanted)).transpose()?;
         let (present, receipt) = there.flatten().unzip();
-        // What the home holds, and for whom, is no matter here.
-        Ok(Facts { present, receipt, recorded: None, other_owner: None, ..facts })
+        // What the home holds is no matter here; only what is loaded passes through it.
+        Ok(Facts { present, receipt, recorded: None, ..facts })
     }
 }
 

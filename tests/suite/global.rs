@@ -352,6 +352,7 @@ fn without_rights_the_exact_command_is_said_and_nothing_changed() {
     assert!(undo.err.contains(" use --global --undo\n"), "{}", undo.err);
     let dry = as_nobody(&at, &["use", "--global", "11.8", "--dry-run"]).unwrap();
     assert_eq!(dry.code, Some(0), "{}", dry.err);
+    assert!(dry.out.contains("you may not do that; who may: sudo env "), "{}", dry.out);
     fs::set_permissions(at.path("usr/local"), Permissions::from_mode(0o755)).unwrap();
 }
 
