@@ -73,7 +73,7 @@ pub fn point(context: &Context, version: &str, dry_run: bool) -> Result<Outcome,
         let release = led.release.as_deref().map_or_else(String::new, |r| format!("CUDA {r}, "));
         lines.push(format!("{name} stays with {release}{}", led.root.display()));
     }
-    if changes && dry_run && facts.access.0 != Access::Allowed {
+    if changes && dry_run && facts.access.0 == Access::Denied {
         lines.push(format!("you may not do that; who may: {}", sudo()));
     }
     lines.extend((changes && !dry_run).then(|| format!("back: {}", as_root::again(host, &UNDO))));

@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use crate::global::alternatives::{self, Call, Group};
 use crate::global::look::{Facts, Target, There};
-use crate::global::state::{Held, LINK, Memory, Step};
+use crate::global::state::{Held, LINK, MEMORY, Memory, Step};
 use std::path::Path;
 
 /// One thing to do.
@@ -173,6 +173,11 @@ pub fn undo(facts: &Facts) -> Result<Plan, Failure> {
             step.after, step.before
         ))
         .hint("cudaup use --global VERSION"));
+    }
+    // The program is told nothing about any other group, whatever the memory says.
+    if now.group() != step.before.group() {
+        let what = format!("{MEMORY} does not fit {LINK}: it is {now}, and would become {}", step.before);
+        return Err(Failure::failed(what).hint("cudaup use --global VERSION"));
     }
     let returns = now != step.before;
     match &step.before {

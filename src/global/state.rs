@@ -41,6 +41,16 @@ pub enum Held {
     },
 }
 
+impl Held {
+    /// The group that it belongs to, where it does.
+    pub fn group(&self) -> Option<&str> {
+        match self {
+            Self::Alternatives { name, .. } => Some(name),
+            Self::Absent | Self::Link { .. } => None,
+        }
+    }
+}
+
 impl std::fmt::Display for Held {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {

@@ -97,7 +97,7 @@ fn a_toolkit_for_all_is_readable_under_any_umask_and_takes_nothing_over() {
     assert!(done.out.contains("/usr/local/cuda-13.0"), "{}", done.out);
     let next = "/usr/local/cuda stays as it is\nnext: cudaup use 13.0.3 (this project)   cudaup use --global 13.0.3 (all users)\n";
     assert!(done.out.ends_with(next), "{}", done.out);
-    assert_eq!(closed(&place.root()), [PathBuf::new(); 0]);
+    assert_eq!(closed(&place.root()), Vec::<PathBuf>::new());
     let mode = fs::metadata(place.root().join("bin/nvcc")).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o755);
     assert_eq!(fs::read_link(place.at.path("usr/local/cuda")).unwrap(), Path::new("cuda-12.4"));
@@ -308,7 +308,7 @@ fn a_real_toolkit_is_proved_and_compiles_for_others_by_the_machines_path() {
     let done = place.cudaup(&format!("install --system 12.4 --from {}", tree.display()));
     assert_eq!(done.code, Some(0), "{}", done.err);
     assert!(done.out.contains("proved with g++"), "{}{}", done.out, done.err);
-    assert_eq!(closed(&place.at.path("usr/local/cuda-12.4")), [PathBuf::new(); 0]);
+    assert_eq!(closed(&place.at.path("usr/local/cuda-12.4")), Vec::<PathBuf>::new());
     assert_eq!(place.cudaup("use --global 12.4").code, Some(0));
     reachable_program(&place.at);
     let out = place.at.path("open");

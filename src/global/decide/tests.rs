@@ -170,6 +170,12 @@ fn undo_leaves_what_somebody_else_has_made() {
         assert!(failure.message.contains(part), "{failure}");
     }
     assert!(undo(&remembering(Held::Absent, &step, None)).is_err());
+    let java = Held::Alternatives { name: "java".to_owned(), auto: false, value: OLD.to_owned() };
+    for before in [java, link("cuda-11.8")] {
+        let other = remembering(managed(false, NEW), &[(before, managed(false, NEW))], None);
+        let failure = undo(&Facts { group: group(false, &[OLD, NEW]), ..other }).unwrap_err();
+        assert!(failure.message.contains("does not fit /usr/local/cuda"), "{failure}");
+    }
     assert!(undo(&facts(link("cuda-12.4"))).unwrap_err().message.contains("nothing to put back"));
     // A kill between the memory and the link.
     let plan = undo(&remembering(link("cuda-11.8"), &step, None)).unwrap();
