@@ -9,6 +9,7 @@ mod disk;
 mod elf;
 mod facts;
 mod failure;
+mod global;
 mod host;
 mod install;
 mod net;

@@ -15,7 +15,7 @@ pub enum Habit {
     EndsShell(&'static str),
 }
 
-const OWN_DEFAULT: &str = "what holds wherever no directory says otherwise is the default";
+const YOURS_OR_ALL: &str = "elsewhere it means what holds wherever no directory says otherwise; here that is your default, and the global one is the machine's, for all users";
 const PART_OF_USE: &str = "it is an option of `use`";
 const SHELL_ENDS: &str = "what `use --shell` chose holds in this shell while CUDAUP_VERSION is set, the directory's version after that";
 const BY_START_FILE: &str = "the shell's start file does it, once set up";
@@ -47,7 +47,7 @@ const HABITS: &[(&[&str], Answer)] = &[
     (&["use"], choose),
     (&["local"], local),
     (&["shell"], shell),
-    (&["global"], |word, rest| no(word, OWN_DEFAULT, &[("use --default", &or_version(rest))])),
+    (&["global"], global),
     (&["default"], default),
     (&["alias"], alias),
     (&["install", "i", "instal"], answers::installed),
@@ -121,10 +121,24 @@ fn choose(word: &str, rest: &[OsString]) -> Habit {
     if let Some(said) = answers::library_line(rest) {
         return said;
     }
-    if rest.iter().any(|arg| arg == "-g" || arg == "--global") {
-        return no("use --global", OWN_DEFAULT, &[("use --default", &without(&["-g", "--global"], rest))]);
+    if rest.iter().any(|arg| arg == "-g") {
+        return yours_or_all("use -g", &without(&["-g"], rest));
     }
     means(&["use"], &plain(&without(&["--local", "-l"], rest)))
+}
+
+/// Nobody's guess: one changes a file of the user's, the other what all users of the machine get.
+fn yours_or_all(word: &str, rest: &[OsString]) -> Habit {
+    let version = or_version(rest);
+    no(word, YOURS_OR_ALL, &[("use --default", &version), ("use --global", &version)])
+}
+
+fn global(word: &str, rest: &[OsString]) -> Habit {
+    match rest.first() {
+        None => means(&["list"], &[]),
+        Some(arg) if arg == "--undo" => means(&["use", "--global"], rest),
+        Some(_) => yours_or_all(word, rest),
+    }
 }
 
 fn local(word: &str, rest: &[OsString]) -> Habit {

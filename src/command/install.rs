@@ -1,10 +1,11 @@
 //! `cudaup install [VERSION...]`: puts toolkits beside those that are there.
 
 use crate::command::library::{self, Typed};
-use crate::command::{Context, Outcome, order, refused};
+use crate::command::{Context, Outcome, order, refused, system};
 use crate::failure::{Exit, Failure};
 use crate::install::addon::{AddonAnswer, AddonOrder};
 use crate::install::decide::Order;
+use crate::install::place::Place;
 use crate::install::{Answer, Installed};
 use crate::source::addon::names as addon_sources;
 use crate::source::local::Origin;
@@ -21,7 +22,7 @@ use cudaup_core::version::Version;
 use serde_json::{Value, json};
 use std::ffi::OsString;
 
-/// Install toolkits side by side, without root.
+/// Install toolkits side by side, without root; with --system for all users.
 ///
 /// Without a version: the one that the .cuda-version file here, or your default, asks for.
 #[derive(Debug, Arguments)]
@@ -48,6 +49,9 @@ pub struct Args {
     /// redistributable archives, what `cudaup mirror` made, or the address of an archive
     #[arg(long, value_name = "PATH_OR_URL", conflicts_with = "source")]
     from: Option<OsString>,
+    /// For all users of this machine: into /usr/local/cuda-X.Y
+    #[arg(long, conflicts_with = "with")]
+    system: bool,
     /// For another machine than this one: linux-x86_64, linux-sbsa (Arm servers), linux-aarch64 (Jetson)
     #[arg(long, value_parser = PossibleValuesParser::new(Platform::ALL.map(Platform::name)))]
     platform: Option<String>,
@@ -71,6 +75,9 @@ struct Results {
 impl Args {
     /// Runs the command.
     pub fn run(&self, context: &Context) -> Result<Outcome, Failure> {
+        if self.system && !self.dry_run {
+            system::allowed(context, &self.words())?;
+        }
         let with = self.with(context)?;
         let mut results = Results::default();
         let done = match self.toolkit_at_hand(context, &with)? {
@@ -136,6 +143,7 @@ impl Args {
             self.with.iter().map(|text| library::typed(text)).collect::<Result<_, _>>()?;
         if self.versions.is_empty()
             && self.from.is_none()
+            && !self.system
             && let Ok(Some(asked)) = asked(&context.world(), None)
         {
             for wish in asked.settings.addons.into_iter().filter(|w| w.version.is_some()) {
@@ -154,7 +162,7 @@ impl Args {
         let Ok(Some(asked)) = asked(&world, None) else { return Ok(None) };
         let linked = matches!(asked.request, Request::Link(_));
         let systems = asked.request == Request::System && !with.is_empty();
-        if !self.versions.is_empty() || self.from.is_some() || !(linked || systems) {
+        if !self.versions.is_empty() || self.from.is_some() || self.system || !(linked || systems) {
             return Ok(None);
         }
         match meet_toolkit(&world, asked) {
@@ -214,7 +222,30 @@ impl Args {
             from: self.from.as_deref().map(|from| Origin::read(from, context.host.cwd.as_deref())),
             platform: self.platform.as_deref().and_then(Platform::parse),
             source: select::names().find(|name| *name == self.source).unwrap_or(select::AUTO),
+            place: if self.system { Place::System } else { Place::Home },
         })
+    }
+
+    /// The command as it can be typed again.
+    fn words(&self) -> Vec<String> {
+        let mut words = vec!["install".to_owned(), "--system".to_owned()];
+        words.extend(self.versions.iter().cloned());
+        let components = Some(self.components.join(",")).filter(|names| !names.is_empty());
+        let source = Some(self.source.clone()).filter(|source| source != select::AUTO);
+        let from = self.from.as_ref().map(|from| from.to_string_lossy().into_owned());
+        let options = [
+            ("--profile", &self.profile),
+            ("--components", &components),
+            ("--source", &source),
+            ("--from", &from),
+            ("--platform", &self.platform),
+        ];
+        for (option, value) in options {
+            words.extend(value.iter().flat_map(|value| [option.to_owned(), value.clone()]));
+        }
+        words.extend(self.upgrade.then(|| "--upgrade".to_owned()));
+        words.extend(self.no_verify.then(|| "--no-verify".to_owned()));
+        words
     }
 }
 
@@ -268,11 +299,12 @@ fn row(answer: &Answer) -> Value {
             })).collect::<Vec<_>>(),
         }),
         Answer::Installed(installed) => {
-            let Installed { root, receipt, took, default } = installed.as_ref();
+            let Installed { root, receipt, took, default, place } = installed.as_ref();
+            let kind = if *place == Place::System { Kind::System } else { Kind::Managed };
             json!({
                 "state": "installed",
                 "version": receipt.version,
-                "kind": Kind::Managed.word(),
+                "kind": kind.word(),
                 "root": root.to_string_lossy(),
                 "source": receipt.source,
                 "profile": receipt.profile,
@@ -297,7 +329,13 @@ fn text(answer: &Answer, style: &Style) -> String {
             format!("{}\n{parts}nothing was loaded\n", lines.join("\n"))
         }
         Answer::Installed(installed) => {
-            let next = next(&installed.receipt.version, installed.default);
+            let version = &installed.receipt.version;
+            let next = match installed.place {
+                Place::Home => next(version, installed.default),
+                Place::System => format!(
+                    "/usr/local/cuda stays as it is\nnext: cudaup use {version} (this project)   cudaup use --global {version} (all users)\n"
+                ),
+            };
             format!("{}{next}", order::installed(installed, style))
         }
     }

@@ -175,7 +175,17 @@ fn of_found(context: &Context, found: Found) -> Row {
         }
         None => ("?".to_owned(), Some("missing: the directory is gone".into())),
     };
-    Row { version, problem, aliases: found.aliases, ..row(found.kind, found.root) }
+    // What is under /usr/local may be cudaup's own, for all users.
+    let receipt = Some(&found.root).filter(|_| found.kind == Kind::System);
+    let receipt = receipt.and_then(|root| Receipt::read(root).ok().flatten());
+    Row {
+        version,
+        problem,
+        aliases: found.aliases,
+        source: receipt.as_ref().map(|r| r.source.clone()),
+        bytes: receipt.as_ref().map(|r| r.bytes),
+        ..row(found.kind, found.root)
+    }
 }
 
 impl Row {

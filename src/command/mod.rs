@@ -2,6 +2,7 @@
 //! calls no other command.
 
 pub mod add;
+pub mod as_root;
 pub mod cache;
 pub mod compiler;
 pub mod current;
@@ -19,10 +20,12 @@ pub mod mirror;
 pub mod order;
 pub mod rehash;
 pub mod remove;
+pub mod system;
 pub mod typed;
 pub mod uninstall;
 pub mod unlink;
 pub mod use_;
+pub mod use_global;
 pub mod which;
 
 use crate::failure::{Exit, Failure, Line};

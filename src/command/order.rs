@@ -4,6 +4,7 @@ use crate::command::{Context, compiler};
 use crate::failure::{Exit, Failure};
 use crate::install::apply::LICENCE;
 use crate::install::decide::Order;
+use crate::install::place::Place;
 use crate::install::{self, Answer, Installed};
 use crate::shims;
 use crate::source::component;
@@ -21,8 +22,12 @@ pub fn carry_out(context: &Context, order: &Order) -> Result<Answer, Failure> {
     let roots = default_settings(&context.world()).roots;
     let answer = install::run(&context.site(), &roots, order)?;
     // An install that was killed after its toolkit had its place may have left these to the next one.
-    if !matches!(answer, Answer::Planned(..)) {
-        renew_shims(context);
+    match (&answer, order.place) {
+        (Answer::Planned(..), _) => {}
+        (_, Place::Home) => renew_shims(context),
+        // Root's own home, where it has none yet, is not made for what is for others.
+        (_, Place::System) if context.home.shims().is_dir() => renew_shims(context),
+        (_, Place::System) => {}
     }
     Ok(answer)
 }

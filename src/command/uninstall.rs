@@ -1,14 +1,16 @@
 //! `cudaup uninstall VERSION...`: removes toolkits that cudaup installed.
 
 use crate::command::library::exact;
-use crate::command::{Context, Outcome};
+use crate::command::{Context, Outcome, system};
 use crate::disk::atomic;
 use crate::failure::{Exit, Failure};
+use crate::global::state::LINK;
 use crate::install::remove;
 use crate::shims;
 use crate::ui::view::{Style, View, size};
 use clap::Args as Arguments;
 use cudaup_core::addon::all;
+use cudaup_core::disk::Disk;
 use cudaup_core::inventory;
 use cudaup_core::pin::{parse_default, without_request};
 use cudaup_core::refusal::{Refusal, Rule, Why};
@@ -23,7 +25,10 @@ pub struct Args {
     /// Versions to remove; each has to name one installed toolkit
     #[arg(required = true)]
     versions: Vec<String>,
-    /// Remove the toolkit that your default names, too
+    /// Remove toolkits for all users, /usr/local/cuda-X.Y, that cudaup has put there
+    #[arg(long)]
+    system: bool,
+    /// Remove also the toolkit that your default names, or that /usr/local/cuda leads to
     #[arg(long)]
     force: bool,
     /// Ask nothing (uninstall never asks; taken for the habit's sake)
@@ -41,6 +46,10 @@ struct Removed {
 impl Args {
     /// Runs the command.
     pub fn run(&self, context: &Context) -> Result<Outcome, Failure> {
+        if self.system {
+            let toolkits = system::uninstall(context, &self.versions, self.force)?;
+            return Ok(Outcome::View(Box::new(Removed { toolkits, no_default: false, notes: Vec::new() })));
+        }
         context.warn_root(context.home.path());
         let chosen =
             self.versions.iter().map(|text| one(context, text, self.force)).collect::<Result<Vec<_>, _>>()?;
@@ -170,6 +179,12 @@ fn one(context: &Context, text: &str, force: bool) -> Result<Target, Failure> {
             )));
         }
     };
+    let root = context.disk.real(&context.home.toolkit(&version.to_string()));
+    if !force && root.is_some() && inventory::global(&context.disk) == root {
+        return Err(Failure::failed(format!("{LINK} leads to this CUDA {version}, for all users"))
+            .hint("cudaup use --global VERSION (another one first)")
+            .hint(format!("cudaup uninstall --force {version}")));
+    }
     if !force && is_default(context, version, &managed) {
         return Err(Failure::failed(format!(
             "CUDA {version} is your default ({})",

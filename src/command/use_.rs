@@ -1,6 +1,6 @@
-//! `cudaup use VERSION`: chooses a toolkit for this project, this shell or this user.
+//! `cudaup use VERSION`: chooses a toolkit for this project, this shell, this user or this machine.
 
-use crate::command::{Context, Outcome, compiler, order, refused};
+use crate::command::{Context, Outcome, compiler, order, refused, use_global};
 use crate::disk::atomic;
 use crate::facts::python::{self, Framework};
 use crate::failure::Failure;
@@ -21,17 +21,28 @@ use cudaup_core::version::Version;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
-/// Choose the toolkit of this project (writes .cuda-version), of this shell or of yours everywhere.
+/// Choose the toolkit of this project (writes .cuda-version), of this shell, of yours everywhere, or of the whole machine.
 #[derive(Debug, Arguments)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own on the command line")]
 pub struct Args {
     /// 12, 12.4, 12.4.1, latest, system or a link's name
-    version: String,
+    #[arg(required_unless_present = "undo")]
+    version: Option<String>,
     /// Only this shell, until it ends
     #[arg(long, conflicts_with_all = ["default", "pin"])]
     shell: bool,
     /// Your default, wherever no directory says otherwise
     #[arg(long, conflicts_with = "pin")]
     default: bool,
+    /// The machine's, for all users: what /usr/local/cuda leads to
+    #[arg(long, conflicts_with_all = ["shell", "default", "pin", "yes", "no_install"])]
+    global: bool,
+    /// With --global: put back what was there before cudaup's last change
+    #[arg(long, requires = "global", conflicts_with = "version")]
+    undo: bool,
+    /// With --global: only say what would be done
+    #[arg(long, requires = "global")]
+    dry_run: bool,
     /// Write .cuda-version, in your home directory too
     #[arg(long)]
     pin: bool,
@@ -62,8 +73,13 @@ struct Chosen {
 impl Args {
     /// Runs the command.
     pub fn run(&self, context: &Context) -> Result<Outcome, Failure> {
+        let version = match &self.version {
+            Some(version) if self.global => return use_global::point(context, version, self.dry_run),
+            Some(version) => version,
+            None => return use_global::undo(context, self.dry_run),
+        };
         context.warn_root(context.home.path());
-        let request = context.request(&self.version)?;
+        let request = context.request(version)?;
         let choice = self.choice(context, &request)?;
         let text = match (&request, &choice) {
             (Request::Latest, Some(choice)) => choice.toolkit.identity.version.to_string(),

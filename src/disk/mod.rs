@@ -1,6 +1,7 @@
 //! Files and directories: written whole or not at all, locked, measured, staged and removed. No link is ever followed
 //! out of a tree.
 
+pub mod access;
 pub mod atomic;
 pub mod digest;
 pub mod lock;

@@ -1,5 +1,6 @@
-//! ELF files: what a program or library of a toolkit is made for and asks for, and small link-only libraries.
+//! ELF files: what a program or library of a toolkit is made for and asks for, small link-only libraries, and the loader's cache.
 
+pub mod cache;
 pub mod header;
 pub mod stub;
 #[cfg(test)]

@@ -109,7 +109,8 @@ pub fn run(site: &Site<'_>, roots: &[PathBuf], order: &AddonOrder) -> Result<Add
     if let Some(addon) = present(plan.library, Some(&plan.version), plan.cuda) {
         return Ok(AddonAnswer::Present(addon));
     }
-    let room = look::room(site.home, std::slice::from_ref(&plan.part))?;
+    let trees = [site.home.staging(), site.home.toolkits()];
+    let room = look::room(site.home, &trees, std::slice::from_ref(&plan.part))?;
     let lines = announcement(&plan, &room, &facts);
     if order.dry_run {
         return Ok(AddonAnswer::Planned(Box::new(plan), lines));
@@ -185,7 +186,15 @@ fn apply(site: &Site<'_>, plan: &AddonPlan, reach: &Reach) -> Result<(Addon, Opt
     let root = site.home.addons().join(name).join(&directory);
     let staged = format!("{name}-{directory}");
     let parts = std::slice::from_ref(&plan.part);
-    let build = Build { name: &staged, target: &root, parts, platform: plan.platform, replace: false };
+    let build = Build {
+        name: &staged,
+        target: &root,
+        staging: &site.home.staging(),
+        in_home: true,
+        parts,
+        platform: plan.platform,
+        replace: false,
+    };
     let receipt = stage::run(site, &build, reach, &|| false, |tree, unpacked| {
         let made = mend::addon::mend(tree, name, plan.library.header, &plan.part.file)?;
         check_version(plan, tree, site)?;

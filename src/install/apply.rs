@@ -4,8 +4,10 @@ use crate::disk::lock::Lock;
 use crate::disk::{atomic, tree};
 use crate::failure::Failure;
 use crate::host::Host;
+use crate::install::decide::Order;
 use crate::install::engine::Unpacked;
 use crate::install::mend::{self, MendFacts};
+use crate::install::place::Place;
 use crate::install::stage::{self, Build, WAIT};
 use crate::prove::{self, Proof, Trial};
 use crate::source::plan::Plan;
@@ -48,16 +50,18 @@ pub enum Done {
 /// Carries a plan out. `replaces`: what cudaup has installed there, as the plan was made for it; it gives up its place.
 pub fn apply(
     site: &Site<'_>,
+    order: &Order,
     plan: &Plan,
     reach: &Reach,
-    verify: bool,
     replaces: Option<&Receipt>,
 ) -> Result<Done, Failure> {
     let version = plan.version.to_string();
-    let target = site.home.toolkit(&version);
+    let (target, staging) = (order.place.target(site, plan.version), order.place.staging(site));
     let build = Build {
         name: &version,
         target: &target,
+        staging: &staging,
+        in_home: order.place == Place::Home,
         parts: &plan.parts,
         platform: plan.platform,
         replace: replaces.is_some(),
@@ -67,7 +71,7 @@ pub fn apply(
         let components = components(plan, tree);
         let target = plan.platform.target();
         let made = mend::mend(tree, &MendFacts { version: plan.version, target, components: &components })?;
-        let proof = proved(site, plan, tree, verify)?;
+        let proof = proved(site, plan, tree, order.verify)?;
         let mut receipt = receipt(plan, unpacked, made, proof);
         // Mending takes links out that lead nowhere.
         let there = |file: &String| fs::symlink_metadata(tree.join(file)).is_ok();

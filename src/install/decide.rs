@@ -3,6 +3,7 @@
 use crate::compat::driver;
 use crate::failure::{Exit, Failure};
 use crate::install::look::{Facts, Room, Store};
+use crate::install::place::Place;
 use crate::source::component;
 use crate::source::local::{NAME as LOCAL, Origin};
 use crate::source::plan::{Plan, Platform, WHOLE};
@@ -36,6 +37,8 @@ pub struct Order {
     pub from: Option<Origin>,
     /// The machine that it is for, where that was said.
     pub platform: Option<Platform>,
+    /// Where it goes.
+    pub place: Place,
 }
 
 impl Order {
@@ -51,6 +54,7 @@ impl Order {
             source: sources::AUTO,
             from: None,
             platform: None,
+            place: Place::Home,
         }
     }
 }
@@ -98,7 +102,7 @@ pub fn first(order: &Order, facts: &Facts, home: &Path) -> Result<First, Failure
     }
     match (&present.kind, &facts.receipt) {
         (Kind::Managed, Some(receipt)) => match absent(&order.wish, receipt, present.identity.version) {
-            Some(absent) if has(receipt, WHOLE) => Err(too_little(present, receipt, &absent)),
+            Some(absent) if has(receipt, WHOLE) => Err(too_little(order.place, present, receipt, &absent)),
             Some(_) => {
                 let source = sources::names().find(|name| *name == receipt.source);
                 Ok(First::Grow(platform, grown(receipt, &order.wish), source))
@@ -159,10 +163,11 @@ fn absent(wish: &Wish, receipt: &Receipt, version: Version) -> Option<String> {
 }
 
 /// What came in one piece cannot be added to.
-fn too_little(present: &Toolkit, receipt: &Receipt, absent: &str) -> Failure {
+fn too_little(place: Place, present: &Toolkit, receipt: &Receipt, absent: &str) -> Failure {
     let version = present.identity.version;
+    let of = if place == Place::System { "--system " } else { "" };
     Failure::failed(format!("{version} came in one piece from {}, without {absent}", receipt.source))
-        .hint(format!("cudaup uninstall {version} --force && cudaup install {version}"))
+        .hint(format!("cudaup uninstall {of}{version} --force && cudaup install {of}{version}"))
 }
 
 /// What there is and what is wanted, together.

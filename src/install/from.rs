@@ -101,7 +101,7 @@ fn fits(site: &Site<'_>, query: &Query<'_>, url: &str, file: &Path) -> Result<()
     let mut begun = file.to_path_buf().into_os_string();
     begun.push(".part");
     let loaded = fs::metadata(begun).map_or(0, |found| found.len());
-    let room = Room { loaded, ..look::room(site.home, &[])? };
+    let room = Room { loaded, ..look::room(site.home, &[site.home.staging(), site.home.toolkits()], &[])? };
     decide::has_room(&Need { what: crate::net::shown(url), load: length, unpacked: 0 }, &room)
 }
 

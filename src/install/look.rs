@@ -127,14 +127,15 @@ pub struct Store {
     pub tree: bool,
 }
 
-/// Measures the room for these parts.
-pub fn room(home: &Home, parts: &[Part]) -> Result<Room, Failure> {
+/// Measures the room for these parts. `trees`: where they are put together, and have their place.
+pub fn room(home: &Home, trees: &[PathBuf; 2], parts: &[Part]) -> Result<Room, Failure> {
     let downloads = downloads(home);
     let loaded =
         |part: &Part| fs::metadata(downloads.join(part.loaded_as())).map_or(0, |m| m.len().min(part.size));
     let loaded = parts.iter().filter(|part| part.local.is_none()).map(loaded).fold(0, u64::saturating_add);
     let mut stores: Vec<(u64, Store)> = Vec::new();
-    for (path, archives) in [(home.staging(), false), (home.toolkits(), false), (downloads, true)] {
+    let trees = trees.iter().map(|path| (path.clone(), false));
+    for (path, archives) in trees.chain([(downloads, true)]) {
         let device = space::device(&path)?;
         if let Some((_, store)) = stores.iter_mut().find(|(d, _)| *d == device) {
             store.archives |= archives;
@@ -187,7 +188,7 @@ mod tests {
         }
         let home = Home::new(root.path().join("home"));
         let stores = || {
-            let stores = room(&home, &[]).unwrap().stores.into_iter();
+            let stores = room(&home, &[home.staging(), home.toolkits()], &[]).unwrap().stores.into_iter();
             stores.map(|s| (s.path, s.archives, s.tree)).collect::<Vec<_>>()
         };
         assert_eq!(stores(), [(home.path().to_path_buf(), true, true)]);

@@ -12,6 +12,7 @@ pub mod headers;
 pub mod look;
 pub mod mend;
 pub mod mirror;
+pub mod place;
 #[cfg(test)]
 mod real_wheels;
 pub mod remove;
@@ -32,6 +33,7 @@ use cudaup_core::inventory::{self, Kind, Toolkit};
 use cudaup_core::version::Version;
 use decide::{First, Order};
 use look::Facts;
+use place::Place;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -57,21 +59,38 @@ pub struct Installed {
     pub took: Duration,
     /// Whether it became the user's default.
     pub default: bool,
+    /// For whom it is.
+    pub place: Place,
 }
 
 /// Carries an order out. `roots` are the further places of toolkits that the settings name.
 pub fn run(site: &Site<'_>, roots: &[PathBuf], order: &Order) -> Result<Answer, Failure> {
+    let answer = carry_out(site, roots, order);
+    if !order.dry_run {
+        order.place.tidy(site);
+    }
+    answer.map(|answer| match answer {
+        Answer::Present(toolkit) if order.place == Place::System => {
+            Answer::Present(Toolkit { kind: Kind::System, ..toolkit })
+        }
+        answer => answer,
+    })
+}
+
+fn carry_out(site: &Site<'_>, roots: &[PathBuf], order: &Order) -> Result<Answer, Failure> {
     let start = Instant::now();
-    let look = |request| look::look(site.host, site.home, roots, site.disk, request);
-    let facts = look(order.request);
-    let exact =
-        order.request.filter(Version::is_exact).map(|version| site.home.toolkit(&version.to_string()));
-    if let Some(root) = exact.filter(|root| root.is_dir() && !look::is_toolkit(root)) {
+    let place = order.place;
+    let look = |request| place.look(site, roots, request);
+    let facts = look(order.request)?;
+    let exact = order.request.filter(Version::is_exact).map(|version| place.target(site, version));
+    if let Some(root) = exact.filter(|root| place == Place::Home && root.is_dir() && !look::is_toolkit(root))
+    {
         return Err(look::no_toolkit(&root));
     }
     let asked = order;
     // What is there by now is not what the plan was made for.
-    let anew = |version| run(site, roots, &Order { request: Some(version), upgrade: false, ..asked.clone() });
+    let anew =
+        |version| carry_out(site, roots, &Order { request: Some(version), upgrade: false, ..asked.clone() });
     let (order, platform, grows) = match decide::first(order, &facts, site.home.path())? {
         First::Present(toolkit) => return Ok(present(site, toolkit, facts.receipt.as_ref(), order.dry_run)),
         First::Ask(platform) => (order.clone(), platform, false),
@@ -100,7 +119,7 @@ pub fn run(site: &Site<'_>, roots: &[PathBuf], order: &Order) -> Result<Answer, 
         return Ok(Answer::Present(newer.clone()));
     }
     if !grows {
-        match installed_already(order, &look(Some(plan.version)), site)? {
+        match installed_already(order, &look(Some(plan.version))?, site)? {
             Some(First::Present(there)) => {
                 unneeded(site, order, &plan, reach.keep);
                 return Ok(Answer::Present(there));
@@ -109,12 +128,12 @@ pub fn run(site: &Site<'_>, roots: &[PathBuf], order: &Order) -> Result<Answer, 
             _ => {}
         }
     }
-    let room = look::room(site.home, &plan.parts)?;
+    let room = look::room(site.home, &[place.staging(site), place.folder(site)], &plan.parts)?;
     let lines = decide::announcement(&plan, &room, &facts);
     if order.dry_run {
         return Ok(Answer::Planned(Box::new(plan), lines));
     }
-    decide::fits(&plan, &room)?;
+    decide::fits(&plan, &room).map_err(|failure| place.failure(failure))?;
     if grows {
         site.talk.say(&format!("{} is there with less: it is made anew and takes its place", plan.version));
     }
@@ -123,34 +142,35 @@ pub fn run(site: &Site<'_>, roots: &[PathBuf], order: &Order) -> Result<Answer, 
     }
     let version = plan.version.to_string();
     let replaces = facts.receipt.as_ref().filter(|_| grows);
-    let mut applied = apply::apply(site, &plan, &reach, order.verify, replaces);
+    let mut applied = apply::apply(site, order, &plan, &reach, replaces);
     if let Err(failure) = &applied
         && order.from.is_none()
         && let Some(again) = remade(&query, &plan, failure)
     {
         site.talk.say(&format!("{failure}: {} has other files for {version} by now; once more", plan.source));
         plan = again;
-        applied = apply::apply(site, &plan, &reach, order.verify, replaces);
+        applied = apply::apply(site, order, &plan, &reach, replaces);
     }
     match applied? {
         Done::Installed(receipt) => {
-            let default = apply::become_default(site, &version)?;
-            let root = site.home.toolkit(&version);
+            let default = place == Place::Home && apply::become_default(site, &version)?;
+            let root = place.target(site, plan.version);
             Ok(Answer::Installed(Box::new(Installed {
                 root,
                 receipt: *receipt,
                 took: start.elapsed(),
                 default,
+                place,
             })))
         }
         Done::Meanwhile if grows => anew(plan.version),
-        Done::Meanwhile => match installed_already(order, &look(Some(plan.version)), site)? {
+        Done::Meanwhile => match installed_already(order, &look(Some(plan.version))?, site)? {
             Some(First::Present(toolkit)) => {
                 unneeded(site, order, &plan, reach.keep);
                 Ok(Answer::Present(toolkit))
             }
             Some(First::Grow(..)) => anew(plan.version),
-            _ => Err(look::no_toolkit(&site.home.toolkit(&version))),
+            _ => Err(look::no_toolkit(&place.target(site, plan.version))),
         },
     }
 }

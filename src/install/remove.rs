@@ -3,6 +3,8 @@
 use crate::disk::lock::Lock;
 use crate::disk::{record, staging, tree};
 use crate::failure::{Exit, Failure};
+use crate::install::apply::Site;
+use crate::install::place::Place;
 use crate::ui::talk::Talk;
 use cudaup_core::addon::{self, Addon};
 use cudaup_core::disk::{Disk, Entry};
@@ -22,7 +24,18 @@ pub fn toolkit(home: &Home, version: Version, disk: &dyn Disk, talk: &Talk) -> R
     let absent =
         || Failure::new(Exit::NoVersion, format!("CUDA {name} is not installed")).hint("cudaup list");
     let grave = Grave { name: &name, what: &format!("toolkit {name}") };
-    tree_of_ours(home, &home.toolkits(), &name, &grave, disk, talk)?.ok_or_else(absent)
+    tree_of_ours(&home.staging(), &home.toolkits(), &name, &grave, disk, talk)?.ok_or_else(absent)
+}
+
+/// Removes a toolkit of this version that is for all users. Returns the bytes freed.
+pub fn system(site: &Site<'_>, version: Version, root: &Path) -> Result<u64, Failure> {
+    let name = version.to_string();
+    let absent = || Failure::new(Exit::NoVersion, format!("{} is gone", root.display())).hint("cudaup list");
+    let (folder, directory) = (Place::System.folder(site), root.file_name().unwrap_or_default());
+    let grave = Grave { name: &name, what: &format!("toolkit {name}") };
+    let staging = Place::System.staging(site);
+    tree_of_ours(&staging, &folder, &directory.to_string_lossy(), &grave, site.disk, site.talk)?
+        .ok_or_else(absent)
 }
 
 /// Removes an add-on of the home. Returns the bytes freed.
@@ -32,7 +45,7 @@ pub fn addon(home: &Home, addon: &Addon, disk: &dyn Disk, talk: &Talk) -> Result
     let absent = || Failure::new(Exit::NoVersion, format!("{addon} is not installed")).hint("cudaup list");
     let folder = home.addons().join(addon.library.name);
     let grave = Grave { name: &name, what: &name };
-    tree_of_ours(home, &folder, &directory, &grave, disk, talk)?.ok_or_else(absent)
+    tree_of_ours(&home.staging(), &folder, &directory, &grave, disk, talk)?.ok_or_else(absent)
 }
 
 /// What a tree is called while it goes.
@@ -46,7 +59,7 @@ struct Grave<'a> {
 /// Removes a directory that has a receipt: out of sight by one rename, then deleted. Returns the bytes freed; `None`
 /// where there is no such directory.
 fn tree_of_ours(
-    home: &Home,
+    staging: &Path,
     folder: &Path,
     directory: &str,
     grave: &Grave<'_>,
@@ -54,7 +67,7 @@ fn tree_of_ours(
     talk: &Talk,
 ) -> Result<Option<u64>, Failure> {
     let name = grave.name;
-    let lock = staging::lock_for(&home.staging(), name);
+    let lock = staging::lock_for(staging, name);
     let _lock = Lock::acquire(&lock, grave.what, PATIENCE, &|line: &str| talk.say(line))?;
     let root = folder.join(directory);
     let names = disk.names(folder).unwrap_or_default();
@@ -68,8 +81,7 @@ fn tree_of_ours(
         )));
     }
     let bytes = tree::size(&root)?;
-    let staging = home.staging();
-    fs::create_dir_all(&staging).map_err(|e| Failure::io("create", &staging, &e))?;
+    fs::create_dir_all(staging).map_err(|e| Failure::io("create", staging, &e))?;
     let grave = staging.join(format!("removed-{name}-{}", std::process::id()));
     let grave = match fs::rename(&root, &grave) {
         Ok(()) => grave,

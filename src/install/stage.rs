@@ -24,6 +24,10 @@ pub struct Build<'a> {
     pub name: &'a str,
     /// Where it goes: a directory whose parent is made.
     pub target: &'a Path,
+    /// The staging directory: on the same file system, where that can be had.
+    pub staging: &'a Path,
+    /// Whether it becomes the home's, which is for one machine only.
+    pub in_home: bool,
     /// What it is put together from.
     pub parts: &'a [Part],
     /// The machine that it is for.
@@ -43,12 +47,14 @@ pub fn run<R>(
 ) -> Result<Option<R>, Failure> {
     let above = build.target.parent().unwrap_or(build.target);
     let downloads = downloads(site.home);
-    for directory in [above, &site.home.staging(), &downloads] {
+    for directory in [above, build.staging, &downloads] {
         fs::create_dir_all(directory).map_err(|e| Failure::io("create", directory, &e))?;
     }
-    record_machine(site.home, build.platform)?;
+    if build.in_home {
+        record_machine(site.home, build.platform)?;
+    }
     atomic::sweep(site.home.path());
-    let staging = Staging::open(&site.home.staging(), build.name, WAIT, &|line| site.talk.say(line))?;
+    let staging = Staging::open(build.staging, build.name, WAIT, &|line| site.talk.say(line))?;
     let there = fs::symlink_metadata(build.target).is_ok();
     if there && !build.replace || build.replace && stale() {
         return Ok(None);

@@ -3,6 +3,7 @@
 use super::*;
 use crate::failure::Exit;
 use crate::host::Host;
+use crate::install::place::Place;
 use crate::net::fault_server::Answer as Fault;
 use crate::source::profile::{Profile, Wish};
 use crate::source::pypi::fake::{self, CLOSURE, FakeIndex, Form};
@@ -87,6 +88,7 @@ fn names(directory: &Path) -> Vec<String> {
 
 fn order(request: &str) -> Order {
     Order {
+        place: Place::Home,
         platform: None,
         request: Version::parse(request),
         wish: Wish::of(Profile::Minimal),

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::host::Host;
+use crate::install::place::Place;
 use crate::source::profile::{Profile, Wish};
 use crate::source::pypi::fake::FakeIndex;
 use crate::toolkit::receipt::{Proof, Receipt};
@@ -136,6 +137,7 @@ fn results_read_like_this() {
         root: "/home/u/.cudaup/toolkits/13.0.3".into(),
         receipt,
         took: Duration::from_millis(14_200),
+        place: Place::Home,
         default: false,
     };
     let say = |done: &Installed| {

@@ -7,6 +7,7 @@ use cudaup_core::identity::Identity;
 
 fn order(request: &str) -> Order {
     Order {
+        place: Place::Home,
         request: Version::parse(request),
         wish: Wish::of(Profile::Default),
         amount_given: false,

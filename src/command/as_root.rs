@@ -1,0 +1,60 @@
+//! Commands for a person to type with the rights that this process does not have. cudaup itself never calls sudo.
+
+use crate::host::Host;
+use std::borrow::Cow;
+use std::path::Path;
+
+/// What changes where things are looked up or loaded from, and is lost on the way through sudo.
+const CARRIED: [&str; 4] = ["CUDAUP_SYSROOT", "CUDAUP_DIST_SERVER", "CUDAUP_DEBIAN_MIRROR", "CUDAUP_OFFLINE"];
+
+/// `sudo` with this very program. `home` is named where the command depends on what the caller's home holds.
+pub fn sudo(host: &Host, home: Option<&Path>, words: &[&str]) -> String {
+    format!("sudo {}", own(host, home, words))
+}
+
+/// The same for whoever is in the place of root already: again through sudo, where that was the way.
+pub fn again(host: &Host, words: &[&str]) -> String {
+    if host.var("SUDO_UID").is_some() { sudo(host, None, words) } else { own(host, None, words) }
+}
+
+fn own(host: &Host, home: Option<&Path>, words: &[&str]) -> String {
+    let home = home.map(|home| ("CUDAUP_HOME", home.to_string_lossy()));
+    // An address can hold a password, which nobody is to read over a shoulder.
+    let carried = CARRIED.iter().filter_map(|name| Some((*name, Cow::Borrowed(host.text(name)?))));
+    let variables = home.into_iter().chain(carried.filter(|(_, value)| !value.contains('@')));
+    let mut line: Vec<String> =
+        variables.map(|(name, value)| format!("{name}={}", shell_words::quote(&value))).collect();
+    if !line.is_empty() {
+        line.insert(0, "env".to_owned());
+    }
+    let program = host.program.as_ref().map_or_else(|| "cudaup".into(), |p| p.to_string_lossy());
+    line.push(shell_words::quote(&program).into_owned());
+    line.extend(words.iter().map(|word| shell_words::quote(word).into_owned()));
+    line.join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_line_is_whole_and_keeps_secrets() {
+        let mut host = Host { program: Some("/home/u/.cudaup/bin/cudaup".into()), ..Host::bare() };
+        assert_eq!(
+            sudo(&host, None, &["use", "--global", "12.4"]),
+            "sudo /home/u/.cudaup/bin/cudaup use --global 12.4"
+        );
+        host.vars = vec![
+            ("CUDAUP_SYSROOT".into(), "/mnt/an image".into()),
+            ("CUDAUP_DIST_SERVER".into(), "http://user:word@host".into()),
+        ];
+        assert_eq!(
+            sudo(&host, Some(Path::new("/home/u/.cudaup")), &["list"]),
+            "sudo env CUDAUP_HOME=/home/u/.cudaup CUDAUP_SYSROOT='/mnt/an image' /home/u/.cudaup/bin/cudaup list"
+        );
+        host.vars = Vec::new();
+        assert_eq!(again(&host, &["list"]), "/home/u/.cudaup/bin/cudaup list");
+        host.vars = vec![("SUDO_UID".into(), "1000".into())];
+        assert_eq!(again(&host, &["list"]), "sudo /home/u/.cudaup/bin/cudaup list");
+    }
+}

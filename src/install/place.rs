@@ -1,0 +1,121 @@
+//! Where a toolkit goes: into the home, or under `/usr/local` for all users of the machine.
+
+use crate::disk::access::{self, Access};
+use crate::disk::record::RECEIPT;
+use crate::failure::Failure;
+use crate::install::apply::Site;
+use crate::install::look::{self, Facts};
+use crate::toolkit::receipt::Receipt;
+use cudaup_core::identity::{Identity, Tree, identify};
+use cudaup_core::inventory::{Kind, MACHINE, Toolkit};
+use cudaup_core::version::Version;
+use std::fs;
+use std::path::PathBuf;
+
+/// The directory that holds the machine's toolkits.
+const SYSTEM: &str = "/usr/local";
+
+/// Beside them, so that the last step is a rename, and hidden.
+const STAGING: &str = "/usr/local/.cudaup-staging";
+
+/// Where a toolkit goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// `toolkits/12.4.1` in the home.
+    Home,
+    /// `/usr/local/cuda-12.4`.
+    System,
+}
+
+impl Place {
+    /// The directory of a release.
+    pub fn target(self, site: &Site<'_>, version: Version) -> PathBuf {
+        match self {
+            Self::Home => site.home.toolkit(&version.to_string()),
+            Self::System => {
+                let release = Version { update: None, ..version };
+                site.host.system(&format!("{SYSTEM}/cuda-{release}"))
+            }
+        }
+    }
+
+    /// The directory of all of them.
+    pub fn folder(self, site: &Site<'_>) -> PathBuf {
+        match self {
+            Self::Home => site.home.toolkits(),
+            Self::System => site.host.system(SYSTEM),
+        }
+    }
+
+    /// Where one is put together.
+    pub fn staging(self, site: &Site<'_>) -> PathBuf {
+        match self {
+            Self::Home => site.home.staging(),
+            Self::System => site.host.system(STAGING),
+        }
+    }
+
+    /// Whether this process may write there.
+    pub fn access(self, site: &Site<'_>) -> Access {
+        access::to(&self.folder(site))
+    }
+
+    /// Leaves nothing behind in a directory that is not cudaup's own.
+    pub fn tidy(self, site: &Site<'_>) {
+        if self == Self::System {
+            // Another install that is at work in it keeps it from going.
+            let _ = fs::remove_dir(self.staging(site));
+        }
+    }
+
+    /// A failure for want of room, without the way out that is none here: another home.
+    pub fn failure(self, failure: Failure) -> Failure {
+        let leads_out = |advice: &String| self == Self::Home || !advice.starts_with("CUDAUP_HOME=");
+        let tries = failure.tries.into_iter().filter(leads_out).collect();
+        Failure { tries, ..failure }
+    }
+
+    /// The facts for an install of this version. What is in the way of one for all users is an error.
+    pub fn look(self, site: &Site<'_>, roots: &[PathBuf], wanted: Option<Version>) -> Result<Facts, Failure> {
+        let facts = look::look(site.host, site.home, roots, site.disk, wanted);
+        if self == Self::Home {
+            return Ok(facts);
+        }
+        let there = wanted.filter(|v| v.minor.is_some()).map(|wanted| occupied(site, wanted)).transpose()?;
+        let (present, receipt) = there.flatten().unzip();
+        // What the home holds is no matter here; only what is loaded passes through it.
+        Ok(Facts { present, receipt, recorded: None, ..facts })
+    }
+}
+
+/// What cudaup has put into the place of this version.
+fn occupied(site: &Site<'_>, wanted: Version) -> Result<Option<(Toolkit, Receipt)>, Failure> {
+    let root = Place::System.target(site, wanted);
+    let shown = root.display();
+    let Ok(found) = fs::symlink_metadata(&root) else { return Ok(None) };
+    let left_alone =
+        |what: &str| Failure::failed(format!("{shown} is there already and is left alone: {what}"));
+    if !found.is_dir() {
+        return Err(left_alone(if found.is_symlink() { "it is a link" } else { "it is no directory" }));
+    }
+    let Some(receipt) = Receipt::read(&root)? else {
+        let what = match identify(&root, MACHINE, site.disk) {
+            Tree::Toolkit(identity) => format!("it is CUDA {identity}, which cudaup did not put there"),
+            _ => format!("cudaup did not put it there (it has no {RECEIPT})"),
+        };
+        return Err(left_alone(&what)
+            .hint(format!("cudaup use {wanted}   (the one that is there)"))
+            .hint(format!("cudaup install {wanted}   (one of your own)")));
+    };
+    let version = Version::parse(&receipt.version)
+        .filter(Version::is_exact)
+        .ok_or_else(|| left_alone(&format!("its {RECEIPT} names no version")))?;
+    if !wanted.accepts(version) {
+        return Err(left_alone(&format!("it is CUDA {version}, and there is one place for both"))
+            .hint(format!("cudaup uninstall --system {version} && cudaup install --system {wanted}"))
+            .hint(format!("cudaup install {wanted}   (one of your own, beside it)")));
+    }
+    let identity = Identity::certain(version);
+    // To the decision it is what a managed one is in a home.
+    Ok(Some((Toolkit { root, kind: Kind::Managed, identity }, receipt)))
+}
