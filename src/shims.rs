@@ -3,7 +3,9 @@
 use crate::disk::lock::Lock;
 use crate::failure::Failure;
 use crate::host::Host;
+use cudaup_core::discovery::{self, Search};
 use cudaup_core::disk::{Disk, Entry};
+use cudaup_core::environment::Vars;
 use cudaup_core::home::Home;
 use cudaup_core::inventory;
 use cudaup_core::tools::part_of;
@@ -46,7 +48,11 @@ pub fn renew(home: &Home, host: &Host, disk: &dyn Disk) -> Result<Vec<String>, F
 fn wanted(home: &Home, disk: &dyn Disk) -> BTreeSet<String> {
     let mut roots: Vec<PathBuf> = inventory::managed(home, disk).into_iter().map(|t| t.root).collect();
     roots.extend(inventory::usable(inventory::links(home, disk)).into_iter().map(|t| t.root));
-    roots.extend(inventory::usable(inventory::machine(&[], disk)).into_iter().map(|t| t.root));
+    roots.extend(
+        inventory::usable(discovery::machine(Search { home, roots: &[], vars: &Vars::default() }, disk))
+            .into_iter()
+            .map(|t| t.root),
+    );
     let names = roots.iter().filter_map(|root| disk.names(&root.join("bin"))).flatten();
     names
         .filter(|(_, kind)| *kind != Entry::Directory)

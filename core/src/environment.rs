@@ -73,6 +73,8 @@ pub struct Target {
     pub front: Vec<(&'static str, OsString)>,
     /// Entries after all others, by list.
     pub back: Vec<(&'static str, OsString)>,
+    /// Lists that are left as they are, another toolkit's entries in them too.
+    pub untouched: Vec<&'static str>,
 }
 
 impl Target {
@@ -174,7 +176,7 @@ pub fn enter(base: &Vars, target: &Target, foreign: &Foreign) -> Result<Vars, us
     for (name, value) in &target.scalars {
         scalar(&mut vars, name, Some(value.clone()));
     }
-    for name in LISTS {
+    for name in LISTS.into_iter().filter(|name| !target.untouched.contains(name)) {
         let (front, back) = (Target::of(&target.front, name), Target::of(&target.back, name));
         if let Some((value, list)) = list_after(name, base.get(name), front, back, foreign) {
             vars.put(name, value);

@@ -5,7 +5,7 @@ use cudaup_core::home::Home;
 use std::ffi::OsString;
 use std::fs::{File, FileType};
 use std::io::{ErrorKind, Read};
-use std::os::unix::fs::FileTypeExt;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Component, Path, PathBuf};
 
 /// The real file system, seen below `CUDAUP_SYSROOT` where that is set.
@@ -60,6 +60,15 @@ impl Disk for RealDisk {
         }
         .ok()
         .map(|found| entry(found.file_type()))
+    }
+
+    fn is_program(&self, path: &Path) -> bool {
+        let there = match &self.sysroot {
+            Some(root) if path.starts_with(root) => self.real(path),
+            _ => Some(path.to_path_buf()),
+        };
+        let found = there.and_then(|path| std::fs::metadata(path).ok());
+        found.is_some_and(|found| found.is_file() && found.mode() & 0o111 != 0)
     }
 
     fn real(&self, path: &Path) -> Option<PathBuf> {

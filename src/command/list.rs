@@ -9,6 +9,7 @@ use crate::toolkit::receipt::Receipt;
 use crate::ui::view::{Style, View, size, table};
 use clap::Args as Arguments;
 use cudaup_core::addon::{Addon, all};
+use cudaup_core::discovery::{self, Search};
 use cudaup_core::identity::{Identity, Tree};
 use cudaup_core::inventory::{self, Found, Kind, Toolkit};
 use cudaup_core::refusal::Rule;
@@ -77,9 +78,11 @@ impl Args {
                 }
             })
             .collect();
+        let roots = default_settings(&world).roots;
+        let search = Search { home: &context.home, roots: &roots, vars: &context.vars };
         let found = inventory::links(&context.home, &context.disk)
             .into_iter()
-            .chain(inventory::machine(&default_settings(&world).roots, &context.disk));
+            .chain(discovery::machine(search, &context.disk));
         // A tree that only its nvcc can name may hang: all are asked at once.
         rows.extend(std::thread::scope(|scope| {
             let asked: Vec<_> = found.map(|f| scope.spawn(|| of_found(context, f))).collect();
@@ -108,7 +111,6 @@ impl Args {
             row.default = true;
         }
         let entered = chosen.as_ref().ok().and_then(Option::as_ref).map_or(&[][..], |c| c.addons.as_slice());
-        let roots = default_settings(&world).roots;
         let mut addons: Vec<AddonRow> = all(&context.home, &roots, &context.disk)
             .into_iter()
             .map(|addon| AddonRow {

@@ -7,6 +7,7 @@ use crate::install::remove;
 use crate::shims;
 use crate::ui::view::{Style, View, size};
 use clap::Args as Arguments;
+use cudaup_core::discovery::{self, Search};
 use cudaup_core::inventory;
 use cudaup_core::pin::{parse_default, without_request};
 use cudaup_core::request::Request;
@@ -133,9 +134,10 @@ fn one(context: &Context, text: &str, force: bool) -> Result<Target, Failure> {
 }
 
 fn absent(context: &Context, wanted: Version) -> Failure {
+    let search = Search { home: &context.home, roots: &[], vars: &context.vars };
     let elsewhere = inventory::usable(inventory::links(&context.home, &context.disk))
         .into_iter()
-        .chain(inventory::usable(inventory::machine(&[], &context.disk)))
+        .chain(inventory::usable(discovery::machine(search, &context.disk)))
         .find(|t| wanted.accepts(t.identity.version));
     match elsewhere {
         Some(t) => Failure::failed(format!(

@@ -1,0 +1,67 @@
+//! Debian's and Ubuntu's own package of the toolkit, which spreads it over the system: a wrapper as `/usr/bin/nvcc`, the
+//! compiler below `/usr/lib/nvidia-cuda-toolkit`, headers and libraries among all others. `/usr/lib/cuda` only looks like a
+//! root: its directories for programs and libraries are empty.
+
+use crate::disk::Disk;
+use crate::fitness::{Broken, broken_nvcc, has_headers};
+use crate::identity::{Files, Tree, examine};
+use crate::inventory::{Found, Kind, MACHINE};
+use crate::origin::Origin;
+use std::path::PathBuf;
+
+/// Where the package keeps the compiler.
+pub const INSIDE: &str = "/usr/lib/nvidia-cuda-toolkit";
+
+/// Where Debian has libraries, and other systems have theirs.
+const LIB: [&str; 4] = ["lib/x86_64-linux-gnu", "lib/aarch64-linux-gnu", "lib64", "lib"];
+
+/// The root that the variables name: programs look for `bin/nvcc` and `include/cuda.h` below it.
+pub fn root(disk: &dyn Disk) -> PathBuf {
+    disk.system("/usr")
+}
+
+/// The toolkit among the system's own files; `None` where there is none.
+pub fn find(disk: &dyn Disk) -> Option<Found> {
+    let root = root(disk);
+    let wrapper = root.join("bin/nvcc");
+    let inside = disk.system(INSIDE).join("bin/nvcc");
+    let of_debian = disk.is_file(&inside);
+    // An nvcc that is a link leads to a tree that is found by its own place.
+    let in_place = disk
+        .real(&wrapper)
+        .is_some_and(|real| Some(real) == disk.real(&root.join("bin")).map(|b| b.join("nvcc")));
+    if !of_debian && !in_place {
+        return None;
+    }
+    let program = if of_debian { inside } else { wrapper.clone() };
+    let files = Files {
+        about: None,
+        nvcc: program,
+        lib: LIB.iter().map(|place| root.join(place)).collect(),
+        headers: vec![root.join("include/cuda.h")],
+    };
+    let tree = examine(&files, MACHINE, disk);
+    let broken = broken_nvcc(&wrapper, disk);
+    let broken = broken.or_else(|| gone(&wrapper, disk));
+    let headers = || has_headers(&root.join("include"), disk);
+    let broken = broken.or_else(|| (!headers()).then_some(Broken::NoHeaders));
+    let origin = if of_debian { Origin::Debian } else { Origin::Usr };
+    (tree != Tree::NotAToolkit).then(|| Found {
+        root,
+        aliases: Vec::new(),
+        kind: Kind::System,
+        origin,
+        tree: Some(tree),
+        broken,
+    })
+}
+
+/// The program of a wrapper that names one by its path, where that is not there.
+fn gone(wrapper: &std::path::Path, disk: &dyn Disk) -> Option<Broken> {
+    let text = disk.head(wrapper, 4096).filter(|text| text.starts_with(b"#!"))?;
+    let text = String::from_utf8_lossy(&text);
+    let line = text.lines().find_map(|line| line.trim().strip_prefix("exec /"))?;
+    let program = format!("/{}", line.split_whitespace().next()?);
+    let there = disk.is_file(&disk.system(&program));
+    (!there).then(|| Broken::NvccGone(program.into()))
+}
