@@ -26,6 +26,7 @@ use cli::{Cli, When};
 use command::habits::{self, Habit};
 use command::{Context, Outcome, Program};
 use cudaup_core::home::Home;
+use cudaup_core::inventory::MACHINE;
 use cudaup_core::text::plain;
 use cudaup_shim::RealDisk;
 use failure::{Exit, Failure};
@@ -92,7 +93,13 @@ fn context(host: Host, talk: Talk) -> Result<Context, Failure> {
     }
     let vars = host.vars.iter().cloned().collect();
     let home = Home::new(home);
-    Ok(Context { vars, disk: RealDisk::new(host.sysroot.clone(), &home), home, talk, host })
+    let disk = RealDisk::new(host.sysroot.clone(), &home);
+    if let Some(machine) = home.machine(&disk).filter(|machine| *machine != MACHINE) {
+        let home = home.path().display();
+        let message = format!("{home} holds toolkits for {machine}, and this machine is {MACHINE}");
+        return Err(Failure::failed(message).hint(format!("export CUDAUP_HOME={home}-{MACHINE}")));
+    }
+    Ok(Context { vars, disk, home, talk, host })
 }
 
 fn colored(when: When, host: &Host, terminal: bool) -> bool {

@@ -12,6 +12,9 @@ use std::path::PathBuf;
 /// Where the package keeps the compiler.
 pub const INSIDE: &str = "/usr/lib/nvidia-cuda-toolkit";
 
+/// What looks like a root, for programs that want a libdevice below one.
+pub const LOOKS_LIKE_A_ROOT: &str = "/usr/lib/cuda";
+
 /// Where Debian has libraries, and other systems have theirs.
 const LIB: [&str; 4] = ["lib/x86_64-linux-gnu", "lib/aarch64-linux-gnu", "lib64", "lib"];
 

@@ -88,19 +88,36 @@ pub fn has_headers(include: &Path, disk: &dyn Disk) -> bool {
 /// What a script prints that does nothing but print and fail, as NVIDIA's HPC SDK has it for a release that was not
 /// installed with it.
 fn only_fails(script: &str) -> Option<String> {
-    let lines: Vec<&str> =
-        script.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#')).collect();
+    let lines = script.lines().map(str::trim).filter(|line| !line.starts_with('#'));
+    let lines: Vec<&str> = lines.flat_map(commands).collect();
     let (last, before) = lines.split_last()?;
     let fails = *last == "false" || last.strip_prefix("exit ").is_some_and(|code| code.trim() != "0");
     let prints = |line: &&str| line.starts_with("echo ") || line.starts_with("printf ");
     // A line that starts something as well is more than printing.
-    let plain = |line: &&str| !line.contains("$(") && !line.contains(['`', ';', '&', '|']);
+    let plain = |line: &&str| {
+        let line = line.replace(">&2", "");
+        !line.contains("$(") && !line.contains(['`', '&', '|'])
+    };
     (fails && before.iter().all(|line| prints(line) && plain(line))).then(|| {
         let first = before.first().copied().unwrap_or_default();
         let said = first.trim_start_matches("echo ").trim_start_matches("printf ");
         let said = said.split(" >").next().unwrap_or(said).trim();
         said.trim_matches(['"', '\'']).trim_end_matches("\\n").to_owned()
     })
+}
+
+/// The commands of a line, which `;` outside quotes parts.
+fn commands(line: &str) -> Vec<&str> {
+    let mut quote = None;
+    let parts = line.split(|c: char| {
+        match quote {
+            Some(open) if open == c => quote = None,
+            None if c == '"' || c == '\'' => quote = Some(c),
+            _ => {}
+        }
+        c == ';' && quote.is_none()
+    });
+    parts.map(str::trim).filter(|part| !part.is_empty()).collect()
 }
 
 #[cfg(test)]
@@ -118,6 +135,7 @@ mod tests {
         );
         assert_eq!(only_fails("#!/bin/sh\necho gone\nfalse").as_deref(), Some("gone"));
         assert_eq!(only_fails("#!/bin/sh\nexit 1\n").as_deref(), Some(""));
+        assert_eq!(only_fails("#!/bin/sh\necho 'gone; for good'; exit 1").as_deref(), Some("gone; for good"));
         for works in [
             "#!/bin/sh\n\nexec /usr/lib/nvidia-cuda-toolkit/bin/nvcc \"$@\"\n",
             "#!/bin/sh\necho starting\nexec nvcc.real \"$@\"\n",

@@ -4,6 +4,7 @@
 use crate::debian;
 use crate::disk::Disk;
 use crate::list::components;
+use crate::tools::part_of;
 use crate::version::Version;
 use std::path::{Path, PathBuf};
 
@@ -76,6 +77,14 @@ pub fn layout(root: &Path, disk: &dyn Disk) -> Layout {
 /// Whether a directory is an environment of conda, in which a toolkit is mixed with other programs and libraries.
 pub fn is_conda(root: &Path, disk: &dyn Disk) -> bool {
     disk.is_dir(&root.join("conda-meta"))
+}
+
+/// A tool of the toolkit at a root: its path, whether or not it is there. Where other programs lie among them only
+/// NVIDIA's own count.
+pub fn tool(root: &Path, name: &str, disk: &dyn Disk) -> Option<PathBuf> {
+    let mixed = || root == debian::root(disk) || is_conda(root, disk);
+    let is_one = !name.contains('/') && (part_of(name).is_some() || !mixed());
+    is_one.then(|| root.join("bin").join(name))
 }
 
 fn is_for_this_machine(name: &str) -> bool {

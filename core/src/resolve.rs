@@ -265,8 +265,8 @@ fn find_link(world: &World, name: &str, roots: &[PathBuf]) -> Result<Toolkit, Wh
     let unfit = |why: String| Err(Why::LinkUnfit(name.to_owned(), found.root.clone(), why));
     match (found.tree, &found.broken) {
         (None, _) => Err(Why::LinkGone(name.to_owned(), found.root)),
-        // Libraries alone serve whoever gave them a name and asks for them by it.
-        (Some(Tree::Toolkit(identity)), None | Some(Broken::NoNvcc)) => {
+        // Half a toolkit serves whoever gave it a name and asks for it by that.
+        (Some(Tree::Toolkit(identity)), None | Some(Broken::NoNvcc | Broken::NoHeaders)) => {
             Ok(Toolkit { root: found.root, kind: found.kind, identity })
         }
         (Some(Tree::OtherMachine(machine)), _) => unfit(format!("it is for {machine}")),

@@ -10,11 +10,14 @@ use crate::ui::view::{Style, View, size, table};
 use clap::Args as Arguments;
 use cudaup_core::addon::{Addon, all};
 use cudaup_core::discovery::{self, Search};
+use cudaup_core::fitness::Broken;
 use cudaup_core::identity::{Identity, Tree};
 use cudaup_core::inventory::{self, Found, Kind, Toolkit};
+use cudaup_core::origin::{Origin, installer};
 use cudaup_core::refusal::Rule;
 use cudaup_core::request::Request;
 use cudaup_core::resolve::{World, default_settings, resolve};
+use cudaup_core::text::plain;
 use cudaup_core::version::Version;
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -40,6 +43,9 @@ struct Row {
     source: Option<String>,
     bytes: Option<u64>,
     problem: Option<String>,
+    origin: Option<&'static str>,
+    by: Option<String>,
+    broken: Option<&'static str>,
     chosen: Option<String>,
     default: bool,
 }
@@ -72,6 +78,7 @@ impl Args {
                 let receipt = Receipt::read(&t.root).ok().flatten();
                 Row {
                     version: t.identity.to_string(),
+                    origin: Some(Origin::Home.key()),
                     source: receipt.as_ref().map(|r| r.source.clone()),
                     bytes: receipt.as_ref().map(|r| r.bytes),
                     ..row(t.kind, t.root)
@@ -156,6 +163,9 @@ fn row(kind: Kind, root: PathBuf) -> Row {
         source: None,
         bytes: None,
         problem: None,
+        origin: None,
+        by: None,
+        broken: None,
         chosen: None,
         default: false,
     }
@@ -163,19 +173,35 @@ fn row(kind: Kind, root: PathBuf) -> Row {
 
 fn of_found(context: &Context, found: Found) -> Row {
     let named = |identity: &Identity| (identity.to_string(), None);
-    let (version, problem) = match &found.tree {
-        Some(Tree::Toolkit(identity)) => named(identity),
-        Some(Tree::Unnamed) => match crate::toolkit::ask::release(&found.root, &context.disk) {
+    let (version, problem) = match (&found.tree, &found.broken) {
+        (Some(Tree::OtherMachine(machine)), _) => ("?".to_owned(), Some(format!("for {machine}"))),
+        (Some(Tree::Toolkit(identity)), None) => named(identity),
+        (Some(Tree::Toolkit(identity)), Some(broken)) => {
+            (identity.to_string(), Some(format!("broken: {broken}")))
+        }
+        (_, Some(broken)) => ("?".to_owned(), Some(format!("broken: {broken}"))),
+        (Some(Tree::Unnamed), None) => match crate::toolkit::ask::release(&found.root, &context.disk) {
             Ok(identity) => named(&identity),
             Err(said) => ("?".to_owned(), Some(format!("broken: {said}"))),
         },
-        Some(Tree::OtherMachine(machine)) => ("?".to_owned(), Some(format!("for {machine}"))),
-        Some(Tree::NotAToolkit) => {
+        (Some(Tree::NotAToolkit), None) => {
             ("?".to_owned(), Some("broken: neither nvcc nor a CUDA runtime library is in it".into()))
         }
-        None => ("?".to_owned(), Some("missing: the directory is gone".into())),
+        (None, None) => ("?".to_owned(), Some("missing: the directory is gone".into())),
     };
-    Row { version, problem, aliases: found.aliases, ..row(found.kind, found.root) }
+    let by = match found.origin {
+        Origin::Local | Origin::Opt => installer(&found.root, &context.disk).map(str::to_owned),
+        ref origin => Some(origin.to_string()).filter(|by| !by.is_empty()),
+    };
+    Row {
+        version,
+        problem,
+        by,
+        origin: Some(found.origin.key()),
+        broken: found.broken.as_ref().map(Broken::key),
+        aliases: found.aliases,
+        ..row(found.kind, found.root)
+    }
 }
 
 impl Row {
@@ -204,6 +230,9 @@ impl View for List {
                     "aliases": paths(&r.aliases),
                     "source": r.source,
                     "bytes": r.bytes,
+                    "origin": r.origin,
+                    "origin_name": r.by,
+                    "broken": r.broken,
                     "problem": r.problem,
                     "chosen": r.chosen,
                     "default": r.default,
@@ -256,7 +285,10 @@ impl View for List {
                 let end: Vec<String> = end.into_iter().flatten().filter(|t| !t.is_empty()).collect();
                 vec![
                     format!("{mark} {}", r.name()),
-                    r.kind.word().to_owned(),
+                    match &r.by {
+                        Some(by) => format!("{} ({})", r.kind.word(), plain(by)),
+                        None => r.kind.word().to_owned(),
+                    },
                     style.path(&r.root),
                     end.join("  "),
                 ]
