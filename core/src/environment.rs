@@ -58,7 +58,7 @@ pub fn changes(from: &Vars, to: &Vars) -> Vec<Change> {
 pub const LISTS: [&str; 5] = ["PATH", "LD_LIBRARY_PATH", "CPATH", "LIBRARY_PATH", "PKG_CONFIG_PATH"];
 
 /// The variables with one value that a toolkit sets besides its roots.
-const OTHER_SCALARS: [&str; 4] = ["CUDACXX", "CUDAHOSTCXX", "NVCC_CCBIN", "NVCC_PREPEND_FLAGS"];
+pub const OTHER_SCALARS: [&str; 4] = ["CUDACXX", "CUDAHOSTCXX", "NVCC_CCBIN", "NVCC_PREPEND_FLAGS"];
 
 /// What an environment is to become.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

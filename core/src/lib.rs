@@ -9,6 +9,7 @@ pub mod dialect;
 pub mod discovery;
 pub mod disk;
 pub mod environment;
+pub mod explain;
 
 pub mod fitness;
 pub mod follow;
