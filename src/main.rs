@@ -99,7 +99,7 @@ fn context(host: Host, talk: Talk) -> Result<Context, Failure> {
         let message = format!("{home} holds toolkits for {machine}, and this machine is {MACHINE}");
         return Err(Failure::failed(message).hint(format!("export CUDAUP_HOME={home}-{MACHINE}")));
     }
-    Ok(Context { vars, disk, home, talk, host })
+    Ok(Context { host, vars, disk, home, talk })
 }
 
 fn colored(when: When, host: &Host, terminal: bool) -> bool {
