@@ -6,8 +6,9 @@ use crate::disk::Disk;
 use crate::fitness::{Broken, broken_nvcc, has_headers};
 use crate::identity::{Files, Tree, examine};
 use crate::inventory::{Found, Kind, MACHINE};
+use crate::layout::SPREAD_ROOT;
 use crate::origin::Origin;
-use std::path::PathBuf;
+use std::path::Path;
 
 /// Where the package keeps the compiler.
 pub const INSIDE: &str = "/usr/lib/nvidia-cuda-toolkit";
@@ -18,14 +19,9 @@ pub const LOOKS_LIKE_A_ROOT: &str = "/usr/lib/cuda";
 /// Where Debian has libraries, and other systems have theirs.
 const LIB: [&str; 4] = ["lib/x86_64-linux-gnu", "lib/aarch64-linux-gnu", "lib64", "lib"];
 
-/// The root that the variables name: programs look for `bin/nvcc` and `include/cuda.h` below it.
-pub fn root(disk: &dyn Disk) -> PathBuf {
-    disk.system("/usr")
-}
-
 /// The toolkit among the system's own files; `None` where there is none.
 pub fn find(disk: &dyn Disk) -> Option<Found> {
-    let root = root(disk);
+    let root = disk.system(SPREAD_ROOT);
     let wrapper = root.join("bin/nvcc");
     let inside = disk.system(INSIDE).join("bin/nvcc");
     let of_debian = disk.is_file(&inside);
@@ -60,7 +56,7 @@ pub fn find(disk: &dyn Disk) -> Option<Found> {
 }
 
 /// The program of a wrapper that names one by its path, where that is not there.
-fn gone(wrapper: &std::path::Path, disk: &dyn Disk) -> Option<Broken> {
+fn gone(wrapper: &Path, disk: &dyn Disk) -> Option<Broken> {
     let text = disk.head(wrapper, 4096).filter(|text| text.starts_with(b"#!"))?;
     let text = String::from_utf8_lossy(&text);
     let line = text.lines().find_map(|line| line.trim().strip_prefix("exec /"))?;

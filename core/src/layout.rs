@@ -1,7 +1,6 @@
 //! Where the parts of a toolkit tree lie: NVIDIA's installers, archives, wheels, conda, the HPC SDK and Debian each lay them
 //! out differently.
 
-use crate::debian;
 use crate::disk::Disk;
 use crate::list::components;
 use crate::tools::part_of;
@@ -47,17 +46,17 @@ const TARGETS: &[&str] =
 
 /// Looks at a tree.
 pub fn layout(root: &Path, disk: &dyn Disk) -> Layout {
-    if root == debian::root(disk) {
+    if is_spread(root, disk) {
         return spread(root);
-    }
-    if !disk.is_dir(&root.join("lib64")) && is_conda(root, disk) {
-        return conda(root, disk);
     }
     let first = |names: &[&str]| {
         let here = names.iter().filter(|n| is_for_this_machine(n));
         here.map(|n| root.join(n)).find(|p| disk.is_dir(p))
     };
     let lib = first(&LIB);
+    if lib.as_ref().is_none_or(|lib| !lib.ends_with("lib64")) && is_conda(root, disk) {
+        return conda(root, disk);
+    }
     let mut layout = Layout {
         bin: root.join("bin"),
         spread: false,
@@ -74,6 +73,15 @@ pub fn layout(root: &Path, disk: &dyn Disk) -> Layout {
     layout
 }
 
+/// Whether a toolkit's files lie among the system's own, as Debian's package has it. Its root is what the variables name:
+/// programs look for `bin/nvcc` and `include/cuda.h` below it.
+pub fn is_spread(root: &Path, disk: &dyn Disk) -> bool {
+    root == disk.system(SPREAD_ROOT)
+}
+
+/// The root of a toolkit whose files lie among the system's own.
+pub const SPREAD_ROOT: &str = "/usr";
+
 /// Whether a directory is an environment of conda, in which a toolkit is mixed with other programs and libraries.
 pub fn is_conda(root: &Path, disk: &dyn Disk) -> bool {
     disk.is_dir(&root.join("conda-meta"))
@@ -82,7 +90,7 @@ pub fn is_conda(root: &Path, disk: &dyn Disk) -> bool {
 /// A tool of the toolkit at a root: its path, whether or not it is there. Where other programs lie among them only
 /// NVIDIA's own count.
 pub fn tool(root: &Path, name: &str, disk: &dyn Disk) -> Option<PathBuf> {
-    let mixed = || root == debian::root(disk) || is_conda(root, disk);
+    let mixed = || is_spread(root, disk) || is_conda(root, disk);
     let is_one = !name.contains('/') && (part_of(name).is_some() || !mixed());
     is_one.then(|| root.join("bin").join(name))
 }
@@ -123,19 +131,24 @@ fn conda(root: &Path, disk: &dyn Disk) -> Layout {
     }
 }
 
+/// Whether a root is a toolkit of NVIDIA's HPC SDK (`hpc_sdk/Linux_x86_64/24.3/cuda/12.3`), or the math libraries that go
+/// with one, or with the newest (`24.3/math_libs`).
+pub fn is_hpc_sdk(root: &[&[u8]]) -> bool {
+    matches!(root, [.., sdk, _, _, kind] if *sdk == b"hpc_sdk" && *kind == b"math_libs")
+        || is_of_hpc_sdk(root)
+}
+
 /// The HPC SDK keeps cuBLAS and the other math libraries beside its toolkits: `24.3/cuda/12.3`, `24.3/math_libs/12.3`.
 fn math_libraries(root: &Path) -> Option<PathBuf> {
     let parts = components(root.as_os_str())?;
-    if !is_hpc_sdk(&parts) {
+    if !is_of_hpc_sdk(&parts) {
         return None;
     }
     let sdk = root.parent()?.parent()?;
     Some(sdk.join("math_libs").join(root.file_name()?))
 }
 
-/// Whether a root is a toolkit of NVIDIA's HPC SDK, or the math libraries that go with one:
-/// `hpc_sdk/Linux_x86_64/24.3/cuda/12.3`.
-pub fn is_hpc_sdk(root: &[&[u8]]) -> bool {
+fn is_of_hpc_sdk(root: &[&[u8]]) -> bool {
     let [.., sdk, _, _, kind, release] = root else { return false };
     let release = std::str::from_utf8(release).ok().and_then(Version::parse);
     *sdk == b"hpc_sdk" && [b"cuda".as_slice(), b"math_libs"].contains(kind) && release.is_some()
@@ -151,7 +164,9 @@ mod tests {
         let is = |path: &str| is_hpc_sdk(&components(OsStr::new(path)).unwrap());
         assert!(is("/opt/nvidia/hpc_sdk/Linux_x86_64/24.3/cuda/12.3"));
         assert!(is("/apps/nvhpc/hpc_sdk/Linux_aarch64/23.11/math_libs/12.3"));
+        assert!(is("/opt/nvidia/hpc_sdk/Linux_x86_64/24.3/math_libs"), "as its module names them");
         assert!(!is("/opt/nvidia/hpc_sdk/Linux_x86_64/24.3/compilers/12.3"));
+        assert!(!is("/opt/nvidia/hpc_sdk/Linux_x86_64/24.3/compilers"));
         assert!(!is("/opt/nvidia/hpc_sdk/Linux_x86_64/24.3/cuda"));
         assert!(!is("/opt/nvidia/hpc_sdk/Linux_x86_64/24.3/cuda/bin"));
         assert_eq!(

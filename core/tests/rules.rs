@@ -269,7 +269,9 @@ fn with_toolkits() -> impl Strategy<Value = Vars> {
         ("CUDA_ROOT", "/sw/spack/linux-zen2/cuda-12.1.1-4kjh3x7"),
     ];
     (environment(), proptest::sample::subsequence(brought.to_vec(), 0..=4)).prop_map(|(mut vars, brought)| {
-        brought.into_iter().for_each(|(name, value)| vars.put(name, Some(value.into())));
+        for (name, value) in brought {
+            vars.put(name, Some(value.into()));
+        }
         vars
     })
 }

@@ -5,7 +5,6 @@ use crate::command::{Context, Outcome, Program, nothing_chosen, refused};
 use crate::failure::{Exit, Failure};
 use clap::Args as Arguments;
 use cudaup_core::activate::{Activation, Entered, Scope, activate};
-use cudaup_core::debian;
 use cudaup_core::disk::Disk;
 use cudaup_core::layout;
 use cudaup_core::list::split;
@@ -62,7 +61,7 @@ impl Args {
 fn spread(name: &OsStr, activation: &Activation, disk: &dyn Disk) -> Option<PathBuf> {
     let Entered::Toolkit(choice) = &activation.entered else { return None };
     let root = &choice.toolkit.root;
-    let tool = name.to_str().filter(|name| *root == debian::root(disk) && part_of(name).is_some())?;
+    let tool = name.to_str().filter(|name| layout::is_spread(root, disk) && part_of(name).is_some())?;
     layout::tool(root, tool, disk).filter(|path| is_program(path))
 }
 

@@ -127,9 +127,12 @@ impl Args {
             })
             .collect();
         if let Some(only) = self.release.as_deref().map(|text| context.request(text)).transpose()? {
-            rows.retain(|row| match (&only, Version::parse(&row.version)) {
-                (Request::Version(wanted), Some(version)) => wanted.accepts(version),
-                (Request::Link(name), _) => row.name() == *name,
+            rows.retain(|row| match &only {
+                // What fits two releases is listed for either.
+                Request::Version(wanted) => {
+                    row.version.split(" or ").filter_map(Version::parse).any(|v| wanted.accepts(v))
+                }
+                Request::Link(name) => row.name() == *name,
                 _ => true,
             });
             addons.retain(|row| match &only {

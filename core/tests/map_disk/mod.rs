@@ -74,9 +74,8 @@ impl Disk for MapDisk {
             Some(Node::Closed) => Err(Unread::Refused("permission denied".into())),
             Some(Node::Fifo) => Err(Unread::NotAFile("a FIFO")),
             Some(Node::NoProgram) => Ok(Vec::new()),
-            Some(Node::Locked) => Err(Unread::NotAFile("a directory")),
             Some(Node::Link(_)) => Err(Unread::Absent),
-            None => Err(Unread::NotAFile("a directory")),
+            Some(Node::Locked) | None => Err(Unread::NotAFile("a directory")),
         }
     }
 
@@ -111,9 +110,8 @@ impl Disk for MapDisk {
         let path = self.real(path)?;
         match self.0.get(&path) {
             Some(Node::File(_) | Node::Closed | Node::NoProgram) => Some(Entry::File),
-            Some(Node::Locked) => Some(Entry::Directory),
+            Some(Node::Locked) | None => Some(Entry::Directory),
             Some(_) => Some(Entry::Other),
-            None => Some(Entry::Directory),
         }
     }
 
