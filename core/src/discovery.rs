@@ -209,7 +209,9 @@ fn add(found: &mut Vec<Found>, path: &Path, kind: &Kind, origin: &Origin, disk: 
     }
     let broken = broken(&root, disk);
     let tree = identify(&root, MACHINE, disk);
-    let closed = broken == Some(Broken::Closed);
+    let named = root.file_name().and_then(OsStr::to_str);
+    let plausible = named.is_some_and(|name| is_toolkit_name(name) || Version::parse(name).is_some());
+    let closed = broken == Some(Broken::Closed) && plausible;
     // An nvcc that leads nowhere makes no toolkit, and somebody may wait for it.
     if tree != Tree::NotAToolkit || closed || matches!(broken, Some(Broken::NvccGone(_))) {
         found.push(Found {

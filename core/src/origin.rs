@@ -92,15 +92,24 @@ pub fn installer(root: &Path, disk: &dyn Disk) -> Option<&'static str> {
         text.lines()
             .any(|line| line.starts_with('/') && disk.real(&disk.system(line)).as_deref() == Some(root))
     };
+    // `cuda-nvcc-12-6.list` is dpkg's list of the files that a package brought to cuda-12.6.
+    let release = root.file_name().and_then(|n| n.to_str()).and_then(|n| n.strip_prefix("cuda-"));
+    let packaged = |release: &str| {
+        let end = format!("-{}.list", release.replace('.', "-"));
+        let lists = disk.names(&disk.system("/var/lib/dpkg/info")).unwrap_or_default();
+        let names = lists.iter().filter_map(|(name, _)| name.to_str());
+        names.into_iter().any(|name| name.starts_with("cuda-") && name.ends_with(&end))
+    };
     match () {
         () if disk.is_file(&root.join("receipt.json")) => Some("installed by cudaup"),
+        () if disk.is_file(&root.join("bin/cuda-uninstaller")) => Some("NVIDIA's installer"),
+        () if release.is_some_and(packaged) => Some("NVIDIA's package"),
         () if ["/var/lib/dpkg/alternatives/cuda", "/var/lib/alternatives/cuda"]
             .into_iter()
             .any(registered) =>
         {
-            Some("NVIDIA's package")
+            Some("update-alternatives")
         }
-        () if disk.is_file(&root.join("bin/cuda-uninstaller")) => Some("NVIDIA's installer"),
         () if disk.is_file(&disk.system("/etc/arch-release")) && root == disk.system("/opt/cuda") => {
             Some("Arch's package")
         }

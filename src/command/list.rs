@@ -201,7 +201,11 @@ fn of_found(context: &Context, found: Found) -> Row {
         problem,
         by,
         origin: Some(found.origin.key()),
-        broken: found.broken.as_ref().map(Broken::key),
+        broken: match (&found.tree, &found.broken) {
+            (Some(Tree::OtherMachine(_)), _) => Some("other-machine"),
+            (None, None) => Some("gone"),
+            (_, broken) => broken.as_ref().map(Broken::key),
+        },
         aliases: found.aliases,
         ..row(found.kind, found.root)
     }

@@ -52,12 +52,14 @@ fn packages_with_alternatives_are_one_toolkit_with_all_their_names() {
     ] {
         symlink(target, at.path(link)).unwrap();
     }
+    at.write("var/lib/dpkg/info/cuda-nvcc-12-6.list", "/usr/local/cuda-12.6/bin/nvcc\n");
     let registered = "auto\n/usr/local/cuda\n\n/usr/local/cuda-12.6\n126\n\n";
     at.write("var/lib/dpkg/alternatives/cuda", registered);
     at.write("usr/local/cuda-11.8/bin/cuda-uninstaller", "");
+    at.toolkit("usr/local/cuda-12.0", "12.0.1");
     let listed = at.cudaup("p", &["list"]);
     let lines: Vec<&str> = listed.out.lines().collect();
-    assert_eq!(lines.len(), 2, "{}", listed.out);
+    assert_eq!(lines.len(), 3, "{}", listed.out);
     assert!(lines[0].starts_with("* 12.6.3  system (NVIDIA's package)"), "{}", lines[0]);
     assert!(lines[0].contains("usr/local/cuda, ") && lines[0].ends_with("usr/local/cuda-12"), "{}", lines[0]);
     assert!(lines[1].starts_with("  11.8.0  system (NVIDIA's installer)"), "{}", lines[1]);
@@ -67,11 +69,16 @@ fn packages_with_alternatives_are_one_toolkit_with_all_their_names() {
     fs::rename(&root, at.path("gone")).unwrap();
     assert_eq!(
         rows(&at, &[]),
-        ["? system usr-local dangling-link", "11.8.0 system usr-local", "? system usr-local dangling-link"]
+        [
+            "? system usr-local dangling-link",
+            "11.8.0 system usr-local",
+            "? system usr-local dangling-link",
+            "12.0.1 system usr-local"
+        ]
     );
     assert_eq!(
         at.cudaup("p", &["which", "--root"]).out,
-        format!("{}\n", at.path("usr/local/cuda-11.8").display())
+        format!("{}\n", at.path("usr/local/cuda-12.0").display())
     );
 }
 
@@ -216,7 +223,12 @@ fn a_shared_home_gives_its_toolkits_to_others() {
     at.write("home/.cudaup/default", "12\nroots = /srv/cudaup, /srv/closed, /srv/absent\n");
     assert_eq!(
         rows(&at, &[]),
-        ["12.4.1 shared cudaup-home", "12.6.3 shared cudaup-home", "11.8.0 shared root", "? shared root"]
+        [
+            "12.4.1 shared cudaup-home",
+            "12.6.3 shared cudaup-home",
+            "11.8.0 shared root",
+            "? shared root gone"
+        ]
     );
     let root = at.path("srv/cudaup/toolkits/12.6.3");
     assert_eq!(at.cudaup("p", &["which", "--root"]).out, format!("{}\n", root.display()));
