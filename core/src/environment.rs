@@ -256,17 +256,20 @@ fn restore(vars: &mut Vars, list: &List) {
         return;
     }
     let mut elements = now.map(split).unwrap_or_default();
+    // An entry of ours that the user had, too, and that is gone: `module unload` took it out, ours and the remembered one.
+    let mut taken: Vec<&OsString> = Vec::new();
     if untouched {
         elements.drain(..list.front.len().min(elements.len()));
         elements.truncate(elements.len().saturating_sub(list.back.len()));
     } else {
         for ours in list.front.iter().chain(&list.back) {
-            if let Some(at) = elements.iter().position(|e| e == ours) {
-                elements.remove(at);
+            match elements.iter().position(|e| e == ours) {
+                Some(at) => drop(elements.remove(at)),
+                None => taken.push(ours),
             }
         }
     }
-    for removed in &list.removed {
+    for removed in list.removed.iter().filter(|removed| !taken.contains(&&removed.entry)) {
         let beside = removed.right.as_ref().filter(|_| !untouched);
         let at = beside.and_then(|right| elements.iter().position(|e| e == right));
         elements.insert(at.unwrap_or(removed.index).min(elements.len()), removed.entry.clone());

@@ -4,6 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod bashrc;
+mod explained;
 mod map_disk;
 mod places;
 mod resolution;
@@ -302,8 +303,8 @@ proptest! {
         for name in LISTS {
             prop_assert!(empty(&inside, name) <= empty(&e, name), "{}", name);
         }
-        places::explanation_holds(disk, &e, a).map_err(TestCaseError::fail)?;
-        places::explanation_holds(disk, &inside, b).map_err(TestCaseError::fail)?;
+        explained::explanation_holds(disk, &e, a).map_err(TestCaseError::fail)?;
+        explained::explanation_holds(disk, &inside, b).map_err(TestCaseError::fail)?;
     }
 }
 

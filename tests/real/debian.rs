@@ -32,7 +32,7 @@ PATH=$shims:$PATH "$0" exec -- nvcc a.cu -o exec; ./exec
 fn packages(suite: &str, at: &Sandbox) -> Option<(PathBuf, PathBuf)> {
     let all = PathBuf::from(std::env::var_os("CUDAUP_TEST_DEBIAN")?).join(suite);
     let (unpacked, etc) = (all.join("lean"), at.path("over-etc"));
-    let named = |name: &str| name.starts_with("nvidia-cuda-toolkit_") && name.ends_with(".deb");
+    let named = |name: &str| name.starts_with("nvidia-cuda-toolkit_");
     let mut archives = fs::read_dir(all.join("debs")).ok()?.flatten().map(|e| e.path());
     let archive = archives.find(|p| p.file_name().is_some_and(|n| named(&n.to_string_lossy())))?;
     fs::create_dir_all(&etc).unwrap();

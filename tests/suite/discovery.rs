@@ -168,6 +168,54 @@ fn what_the_environment_brings_is_listed_with_its_origin() {
     assert_eq!(rows(&at, &[("CUDA_HOME", &format!("{root}/"))])[1..], ["10.1.2 system variable"]);
 }
 
+/// What a shell with the hook sees at each place, as a module is loaded and unloaded.
+const WITH_A_MODULE: &str = r#"
+eval "$("$0" init bash)"
+load() { export EBROOTCUDA=$1 CUDA_HOME=$1 LOADEDMODULES=CUDA/10.1 PATH=$1/bin:$PATH LD_LIBRARY_PATH=$1/lib64; }
+unload() { unset EBROOTCUDA CUDA_HOME LOADEDMODULES LD_LIBRARY_PATH; PATH=${PATH//"$1/bin:"/}; }
+show() { _cudaup_hook; echo "$1 ${CUDA_HOME-unset} $(command -v nvcc || echo none) ${LD_LIBRARY_PATH-unset}"; }
+cd "$R/ten"; show unmet
+load "$M"; show loaded
+cd "$R/eleven"; show other
+cd "$R/ten"; show by-module
+unload "$M"; show unloaded
+cd "$R"; show outside
+echo "$PATH"
+"#;
+
+#[test]
+fn a_module_meets_a_pin_while_it_is_loaded() {
+    let at = Sandbox::new();
+    let module = at.toolkit("apps/CUDA/10.1", "10.1.2");
+    let other = at.toolkit("usr/local/cuda-11.7", "11.7.1");
+    at.write("ten/.cuda-version", "10.1\n");
+    at.write("eleven/.cuda-version", "11.7\n");
+    let mut shell = at.command("/bin/bash", "");
+    shell.args(["--norc", "-c", WITH_A_MODULE]).arg(at.home().join("bin/cudaup"));
+    let seen = said(shell.env("R", at.path("")).env("M", &module).output().unwrap());
+    let whole = |root: &Path, lib: &str| {
+        let root = root.display();
+        format!("{root} {root}/bin/nvcc {root}/lib64{lib}")
+    };
+    let cupti = |root: &Path| format!(":{}/extras/CUPTI/lib64", root.display());
+    let shims = at.home().join("shims");
+    assert_eq!(
+        seen.out.lines().collect::<Vec<_>>(),
+        [
+            "unmet unset none unset".to_owned(),
+            format!("loaded {}", whole(&module, "")),
+            format!("other {}", whole(&other, &cupti(&other))),
+            format!("by-module {}", whole(&module, &cupti(&module))),
+            "unloaded unset none unset".to_owned(),
+            "outside unset none unset".to_owned(),
+            format!("/usr/bin:/bin:{}", shims.display()),
+        ],
+        "{}",
+        seen.err
+    );
+    assert!(seen.err.contains("came into this shell and is left in charge"), "{}", seen.err);
+}
+
 #[test]
 fn a_toolkit_that_only_fails_is_broken_and_never_chosen() {
     let at = Sandbox::new();
