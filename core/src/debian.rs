@@ -19,6 +19,9 @@ pub const LOOKS_LIKE_A_ROOT: &str = "/usr/lib/cuda";
 /// Where Debian has libraries, and other systems have theirs.
 const LIB: [&str; 4] = ["lib/x86_64-linux-gnu", "lib/aarch64-linux-gnu", "lib64", "lib"];
 
+/// Where Debian has headers, and packages for Fedora and its kin.
+const HEADERS: [&str; 2] = ["include", "include/cuda"];
+
 /// The toolkit among the system's own files; `None` where there is none.
 pub fn find(disk: &dyn Disk) -> Option<Found> {
     let root = disk.system(SPREAD_ROOT);
@@ -37,12 +40,12 @@ pub fn find(disk: &dyn Disk) -> Option<Found> {
         about: None,
         nvcc: program,
         lib: LIB.iter().map(|place| root.join(place)).collect(),
-        headers: vec![root.join("include/cuda.h")],
+        headers: HEADERS.iter().map(|place| root.join(place).join("cuda.h")).collect(),
     };
     let tree = examine(&files, MACHINE, disk);
     let broken = broken_nvcc(&wrapper, disk);
     let broken = broken.or_else(|| gone(&wrapper, disk));
-    let headers = || has_headers(&root.join("include"), disk);
+    let headers = || HEADERS.iter().any(|place| has_headers(&root.join(place), disk));
     let broken = broken.or_else(|| (!headers()).then_some(Broken::NoHeaders));
     let origin = if of_debian { Origin::Debian } else { Origin::Usr };
     (tree != Tree::NotAToolkit).then(|| Found {

@@ -133,14 +133,16 @@ fn of_environment(found: &mut Vec<Found>, search: Search, disk: &dyn Disk) {
     // What we made of the variables is no news.
     let base = leave(search.vars).vars;
     let module = base.get("LOADEDMODULES").and_then(loaded_module);
+    let by_easybuild = base.get("EBROOTCUDA").is_some();
     for name in MODULE_VARIABLES.into_iter().chain(ROOT_VARIABLES) {
-        let Some(path) = base.get(name).and_then(|value| named_root(value, &base, search.home, disk)) else {
-            continue;
-        };
-        let origin = match (&module, Origin::of_variable(name, &path)) {
-            (Some(module), _) => Origin::Module(module.clone()),
-            (None, Origin::Variable("EBROOTCUDA")) => Origin::Module("CUDA".to_owned()),
-            (None, origin) => origin,
+        let Some(value) = base.get(name) else { continue };
+        let Some(path) = named_root(value, &base, search.home, disk) else { continue };
+        // EasyBuild's variable says which of them is the module's; where it is not set, all are taken for it.
+        let origin = match &module {
+            _ if by_easybuild && name != "EBROOTCUDA" => Origin::of_variable(name, Path::new(value)),
+            Some(module) => Origin::Module(module.clone()),
+            None if by_easybuild => Origin::Module("CUDA".to_owned()),
+            None => Origin::of_variable(name, Path::new(value)),
         };
         add(found, &path, &Kind::System, &origin, disk);
     }

@@ -83,6 +83,10 @@ fn each_place_is_looked_at_and_named() {
         brought(&[("LOADEDMODULES", "gcc/9:cuda/11.7"), ("CUDA_ROOT", "/apps//CUDA/11.7/")]),
         ["/apps/CUDA/11.7 system module 11.7.1"]
     );
+    assert_eq!(
+        brought(&[("LOADEDMODULES", "cuda/11.7"), ("EBROOTCUDA", "/apps/CUDA/11.7"), ("CUDA_HOME", SPACK)]),
+        ["/apps/CUDA/11.7 system module 11.7.1".to_owned(), format!("{SPACK} system spack 12.1.1")]
+    );
     assert_eq!(brought(&[("CUDA_HOME", SPACK)]), [format!("{SPACK} system spack 12.1.1")]);
     assert_eq!(brought(&[("CUDAToolkit_ROOT", NIX)]), [format!("{NIX} system nix 12.2.2")]);
     assert_eq!(
@@ -171,6 +175,11 @@ fn debians_package_is_told_from_other_programs_of_the_system() {
     assert_eq!(without("/usr/include/cuda.h"), ["/usr system debian broken: it has no headers"]);
     assert_eq!(without("/usr/bin/nvcc"), ["/usr system debian broken: it has no nvcc"]);
     assert_eq!(without("/usr/lib/x86_64-linux-gnu/libcudart.so.11.5.117"), ["/usr system debian 11.5"]);
+    let fedoras = MapDisk::default()
+        .with("/usr/bin/nvcc", "\x7f release 12.4, V12.4.131")
+        .with("/usr/lib64/libcudart.so.12.4.127", "")
+        .with("/usr/include/cuda/cuda.h", "");
+    assert_eq!(found(&fedoras, &[], &[]), ["/usr system usr 12.4.1"]);
     let linked = MapDisk::default()
         .toolkit("/opt/x", "12.4.1")
         .node("/usr/bin/nvcc", Node::Link("/opt/x/bin/nvcc".into()));
