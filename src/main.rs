@@ -28,6 +28,7 @@ use command::habits::{self, Habit};
 use command::use_::end_of_shell;
 use command::{Context, Outcome, Program};
 use cudaup_core::home::Home;
+use cudaup_core::inventory::MACHINE;
 use cudaup_core::text::plain;
 use cudaup_shim::RealDisk;
 use failure::{Exit, Failure, Line};
@@ -101,7 +102,13 @@ fn context(host: Host, talk: Talk, line: Line) -> Result<Context, Failure> {
     }
     let vars = host.vars.iter().cloned().collect();
     let home = Home::new(home);
-    Ok(Context { vars, disk: RealDisk::new(host.sysroot.clone(), &home), home, talk, host, line })
+    let disk = RealDisk::new(host.sysroot.clone(), &home);
+    if let Some(machine) = home.machine(&disk).filter(|machine| *machine != MACHINE) {
+        let home = home.path().display();
+        let message = format!("{home} holds toolkits for {machine}, and this machine is {MACHINE}");
+        return Err(Failure::failed(message).hint(format!("export CUDAUP_HOME={home}-{MACHINE}")));
+    }
+    Ok(Context { host, vars, disk, home, talk, line })
 }
 
 fn colored(when: When, host: &Host, terminal: bool) -> bool {

@@ -1,11 +1,14 @@
 //! The shims directory: one name for each of NVIDIA's tools that some toolkit has, all the same small program.
 
+use crate::disk::atomic;
 use crate::disk::lock::Lock;
 use crate::failure::Failure;
 use crate::host::Host;
+use cudaup_core::discovery::{self, Search};
 use cudaup_core::disk::{Disk, Entry};
+use cudaup_core::environment::Vars;
 use cudaup_core::home::Home;
-use cudaup_core::inventory;
+use cudaup_core::inventory::{self, MACHINE};
 use cudaup_core::tools::part_of;
 use std::collections::BTreeSet;
 use std::fs;
@@ -27,6 +30,10 @@ pub fn renew(home: &Home, host: &Host, disk: &dyn Disk) -> Result<Vec<String>, F
     fs::create_dir_all(&directory).map_err(|e| Failure::io("create", &directory, &e))?;
     let _lock =
         Lock::acquire(&home.path().join("shims.lock"), "the shims", Duration::from_secs(30), &|_| {})?;
+    // Programs for this machine are about to lie in the home, which so becomes one for this machine.
+    if !home.machine_file().exists() {
+        atomic::write(&home.machine_file(), format!("{MACHINE}\n").as_bytes())?;
+    }
     // Looked at under the lock: what another process adds meanwhile is seen by whoever comes later.
     let wanted = wanted(home, disk);
     for name in &wanted {
@@ -46,7 +53,11 @@ pub fn renew(home: &Home, host: &Host, disk: &dyn Disk) -> Result<Vec<String>, F
 fn wanted(home: &Home, disk: &dyn Disk) -> BTreeSet<String> {
     let mut roots: Vec<PathBuf> = inventory::managed(home, disk).into_iter().map(|t| t.root).collect();
     roots.extend(inventory::usable(inventory::links(home, disk)).into_iter().map(|t| t.root));
-    roots.extend(inventory::usable(inventory::machine(&[], disk)).into_iter().map(|t| t.root));
+    roots.extend(
+        inventory::usable(discovery::machine(Search { home, roots: &[], vars: &Vars::default() }, disk))
+            .into_iter()
+            .map(|t| t.root),
+    );
     let names = roots.iter().filter_map(|root| disk.names(&root.join("bin"))).flatten();
     names
         .filter(|(_, kind)| *kind != Entry::Directory)

@@ -7,6 +7,9 @@
 #[expect(dead_code, reason = "the suite uses more of it")]
 mod sandbox;
 
+#[path = "real/debian.rs"]
+mod debian;
+
 #[path = "real/nvidia.rs"]
 mod nvidia;
 

@@ -109,6 +109,7 @@ fn refused(world: &World, base: Vars, refusal: Refusal) -> (Vars, Entered) {
     let target = Target {
         rule: "refused".into(),
         front: vec![("PATH", world.home.shims().into_os_string())],
+        untouched: untouched(world.disk),
         ..Target::default()
     };
     match enter(&base, &target, &foreign) {
@@ -123,7 +124,8 @@ fn refused(world: &World, base: Vars, refusal: Refusal) -> (Vars, Entered) {
 fn target(world: &World, base: &Vars, choice: &Choice) -> Target {
     let layout = layout(&choice.toolkit.root, world.disk);
     let settings = &choice.settings;
-    let mut front: Vec<(&'static str, OsString)> = vec![("PATH", layout.bin.into_os_string())];
+    let untouched = untouched(world.disk);
+    let mut front: Vec<(&'static str, OsString)> = Vec::new();
     let mut back = Vec::new();
     let mut add = |list: &'static str, directory: Option<&PathBuf>| {
         let off = match list {
@@ -131,19 +133,21 @@ fn target(world: &World, base: &Vars, choice: &Choice) -> Target {
             "CPATH" => settings.cpath == Some(false),
             _ => false,
         };
+        let off = off || untouched.contains(&list);
         front.extend(directory.filter(|_| !off).map(|d| (list, d.clone().into_os_string())));
     };
     // A toolkit can have a library of the same name, copied into it by hand: the one that was asked for goes before that.
     let has_its_own =
-        |a: &&Addon| layout.include.as_ref().is_some_and(|i| world.disk.is_file(&i.join(a.library.header)));
+        |a: &&Addon| layout.include.iter().any(|i| world.disk.is_file(&i.join(a.library.header)));
     let (before, after): (Vec<&Addon>, Vec<&Addon>) = choice.addons.iter().partition(has_its_own);
+    add("PATH", Some(&layout.bin).filter(|_| !layout.spread));
     for addon in before {
         add_addon(addon, world.disk, &mut add);
     }
-    add("LD_LIBRARY_PATH", layout.lib.as_ref());
+    layout.lib.iter().for_each(|lib| add("LD_LIBRARY_PATH", Some(lib)));
     add("LD_LIBRARY_PATH", layout.cupti.as_ref());
-    add("CPATH", layout.include.as_ref());
-    add("LIBRARY_PATH", layout.lib.as_ref());
+    layout.include.iter().for_each(|include| add("CPATH", Some(include)));
+    layout.lib.iter().for_each(|lib| add("LIBRARY_PATH", Some(lib)));
     add("PKG_CONFIG_PATH", layout.pkgconfig.as_ref());
     for addon in after {
         add_addon(addon, world.disk, &mut add);
@@ -160,7 +164,18 @@ fn target(world: &World, base: &Vars, choice: &Choice) -> Target {
         scalars,
         front,
         back,
+        untouched,
     }
+}
+
+/// On a Jetson the loader finds the board's own libraries by its settings; LD_LIBRARY_PATH would bring others before them.
+fn untouched(disk: &dyn Disk) -> Vec<&'static str> {
+    if is_jetson(disk) { vec!["LD_LIBRARY_PATH"] } else { Vec::new() }
+}
+
+/// Whether this machine is one of NVIDIA's Jetson boards.
+pub fn is_jetson(disk: &dyn Disk) -> bool {
+    disk.is_file(&disk.system("/etc/nv_tegra_release"))
 }
 
 /// The directories of an add-on; only the files of pkg-config are not in each.

@@ -26,6 +26,11 @@ pub trait Disk {
         self.kind(path) == Some(Entry::Directory)
     }
 
+    /// Whether a path is a regular file that may be executed, links followed. Where that is not known of a file, it may.
+    fn is_program(&self, path: &Path) -> bool {
+        self.is_file(path)
+    }
+
     /// Whether a path is a regular file, links followed.
     fn is_file(&self, path: &Path) -> bool {
         self.kind(path) == Some(Entry::File)

@@ -58,7 +58,7 @@ pub fn changes(from: &Vars, to: &Vars) -> Vec<Change> {
 pub const LISTS: [&str; 5] = ["PATH", "LD_LIBRARY_PATH", "CPATH", "LIBRARY_PATH", "PKG_CONFIG_PATH"];
 
 /// The variables with one value that a toolkit sets besides its roots.
-const OTHER_SCALARS: [&str; 4] = ["CUDACXX", "CUDAHOSTCXX", "NVCC_CCBIN", "NVCC_PREPEND_FLAGS"];
+pub const OTHER_SCALARS: [&str; 4] = ["CUDACXX", "CUDAHOSTCXX", "NVCC_CCBIN", "NVCC_PREPEND_FLAGS"];
 
 /// What an environment is to become.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -73,6 +73,8 @@ pub struct Target {
     pub front: Vec<(&'static str, OsString)>,
     /// Entries after all others, by list.
     pub back: Vec<(&'static str, OsString)>,
+    /// Lists that are left as they are, another toolkit's entries in them too.
+    pub untouched: Vec<&'static str>,
 }
 
 impl Target {
@@ -174,7 +176,7 @@ pub fn enter(base: &Vars, target: &Target, foreign: &Foreign) -> Result<Vars, us
     for (name, value) in &target.scalars {
         scalar(&mut vars, name, Some(value.clone()));
     }
-    for name in LISTS {
+    for name in LISTS.into_iter().filter(|name| !target.untouched.contains(name)) {
         let (front, back) = (Target::of(&target.front, name), Target::of(&target.back, name));
         if let Some((value, list)) = list_after(name, base.get(name), front, back, foreign) {
             vars.put(name, value);
@@ -254,17 +256,20 @@ fn restore(vars: &mut Vars, list: &List) {
         return;
     }
     let mut elements = now.map(split).unwrap_or_default();
+    // An entry of ours that the user had, too, and that is gone: `module unload` took it out, ours and the remembered one.
+    let mut taken: Vec<&OsString> = Vec::new();
     if untouched {
         elements.drain(..list.front.len().min(elements.len()));
         elements.truncate(elements.len().saturating_sub(list.back.len()));
     } else {
         for ours in list.front.iter().chain(&list.back) {
-            if let Some(at) = elements.iter().position(|e| e == ours) {
-                elements.remove(at);
+            match elements.iter().position(|e| e == ours) {
+                Some(at) => drop(elements.remove(at)),
+                None => taken.push(ours),
             }
         }
     }
-    for removed in &list.removed {
+    for removed in list.removed.iter().filter(|removed| !taken.contains(&&removed.entry)) {
         let beside = removed.right.as_ref().filter(|_| !untouched);
         let at = beside.and_then(|right| elements.iter().position(|e| e == right));
         elements.insert(at.unwrap_or(removed.index).min(elements.len()), removed.entry.clone());

@@ -2,8 +2,11 @@
 
 use crate::home::Home;
 use crate::inventory::is_toolkit_name;
+use crate::layout::is_hpc_sdk;
 use crate::list::components;
+use crate::origin::{is_nix, is_spack};
 use std::ffi::OsStr;
+use std::fmt;
 use std::path::{Path, PathBuf};
 
 /// The variables that name a toolkit's root.
@@ -11,10 +14,37 @@ pub const ROOT_VARIABLES: [&str; 5] =
     ["CUDA_HOME", "CUDA_PATH", "CUDA_ROOT", "CUDAToolkit_ROOT", "CUDA_TOOLKIT_ROOT_DIR"];
 
 /// Further variables that name a root and that cudaup does not set.
-const OTHER_ROOT_VARIABLES: [&str; 2] = ["EBROOTCUDA", "CUDA_BIN_PATH"];
+const OTHER_ROOT_VARIABLES: [&str; 3] = ["EBROOTCUDA", "NVHPC_CUDA_HOME", "CUDA_BIN_PATH"];
 
 /// Variables whose directories are environments of their own; they never count as toolkits.
 const ENVIRONMENTS: [&str; 3] = ["CONDA_PREFIX", "VIRTUAL_ENV", "PIXI_PROJECT_ROOT"];
+
+/// How an entry was told to belong to a toolkit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum How {
+    /// Its root has the name of a toolkit, such as `cuda-12.4`.
+    Name(String),
+    /// A variable names its root.
+    Variable(&'static str),
+    /// Its root lies in a cudaup home.
+    Home,
+    /// Its root lies below a root that a default file lists.
+    Listed,
+    /// Its root lies where Debian's package, the HPC SDK, Spack or Nix put theirs; whose.
+    Place(&'static str),
+}
+
+impl fmt::Display for How {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Name(name) => write!(f, "its directory is named {name}"),
+            Self::Variable(name) => write!(f, "{name} names it"),
+            Self::Home => f.write_str("it lies in a cudaup home"),
+            Self::Listed => f.write_str("it lies below a root of the default file"),
+            Self::Place(whose) => write!(f, "it lies where {whose} has its toolkits"),
+        }
+    }
+}
 
 /// What follows a toolkit's root in search lists.
 const BELOW_ROOT: &[&[&str]] = &[
@@ -46,7 +76,7 @@ const BELOW_ROOT: &[&[&str]] = &[
 /// Knows toolkits by the text of their paths.
 pub struct Foreign {
     /// Roots named by variables.
-    named: Vec<Vec<Vec<u8>>>,
+    named: Vec<(&'static str, Vec<Vec<u8>>)>,
     /// Directories whose children are roots.
     parents: Vec<Vec<Vec<u8>>>,
     /// Directories whose grandchildren are roots: those of add-ons.
@@ -60,18 +90,17 @@ pub struct Foreign {
 impl Foreign {
     /// Takes in the home, the listed roots and what the variables name.
     pub fn new<'v>(home: &Home, roots: &[PathBuf], get: impl Fn(&str) -> Option<&'v OsStr>) -> Self {
-        let of = |names: &[&str]| -> Vec<Vec<Vec<u8>>> {
-            names.iter().filter_map(|n| get(n)).filter_map(owned).collect()
-        };
-        let mut never = of(&ENVIRONMENTS);
-        never.extend(of(&["HOME"]));
+        let of = |name: &str| get(name).and_then(owned);
+        let mut never: Vec<Vec<Vec<u8>>> =
+            ENVIRONMENTS.iter().chain(&["HOME"]).filter_map(|name| of(name)).collect();
         never.extend(["/usr", "/usr/local", "/opt", "/"].iter().filter_map(|p| owned(OsStr::new(p))));
         if let Some(home) = get("HOME") {
             never.extend(owned(Path::new(home).join(".local").as_os_str()));
         }
-        let mut named: Vec<Vec<Vec<u8>>> =
-            of(&ROOT_VARIABLES).into_iter().chain(of(&OTHER_ROOT_VARIABLES)).collect();
-        named.retain(|root| !never.contains(root));
+        let variables = ROOT_VARIABLES.into_iter().chain(OTHER_ROOT_VARIABLES);
+        let mut named: Vec<(&'static str, Vec<Vec<u8>>)> =
+            variables.filter_map(|name| Some((name, of(name)?))).collect();
+        named.retain(|(_, root)| !never.contains(root));
         Self {
             named,
             parents: owned(home.toolkits().as_os_str()).into_iter().collect(),
@@ -83,7 +112,7 @@ impl Foreign {
 
     /// Whether an entry of a list is a directory of some toolkit.
     pub fn owns_entry(&self, entry: &OsStr) -> bool {
-        self.split(entry).is_some()
+        self.how(entry).is_some()
     }
 
     /// Whether a program's path (`/usr/local/cuda/bin/nvcc`) lies in some toolkit.
@@ -93,32 +122,43 @@ impl Foreign {
 
     /// Whether a directory is the root of some toolkit.
     pub fn owns_root(&self, root: &OsStr) -> bool {
-        components(root).is_some_and(|parts| self.is_root(&parts))
+        components(root).is_some_and(|parts| self.how_root(&parts).is_some())
     }
 
-    /// The number of components of the root that an entry belongs to.
-    fn split(&self, entry: &OsStr) -> Option<usize> {
+    /// How an entry of a list is told to be a directory of some toolkit; `None` where it is not one.
+    pub fn how(&self, entry: &OsStr) -> Option<How> {
         let parts = components(entry)?;
-        (1..parts.len()).find(|&i| {
+        (1..parts.len()).find_map(|i| {
             let (root, below) = parts.split_at(i);
-            is_below_root(below) && self.is_root(root)
+            is_below_root(below).then(|| self.how_root(root)).flatten()
         })
     }
 
-    fn is_root(&self, root: &[&[u8]]) -> bool {
+    fn how_root(&self, root: &[&[u8]]) -> Option<How> {
         if self.never.iter().any(|n| same(n, root)) || is_conda_environment(root) {
-            return false;
+            return None;
         }
-        let Some((name, parent)) = root.split_last() else { return false };
-        std::str::from_utf8(name).is_ok_and(is_toolkit_name)
-            || self.named.iter().any(|n| same(n, root))
-            || self.parents.iter().any(|p| same(p, parent))
-            || parent.split_last().is_some_and(|(_, above)| self.grandparents.iter().any(|g| same(g, above)))
-            || is_a_homes_toolkit(parent)
-            || self
-                .above
-                .iter()
-                .any(|a| root.len() > a.len() && root.iter().zip(a).all(|(x, y)| *x == y.as_slice()))
+        let (name, parent) = root.split_last()?;
+        let listed = |above: &Vec<Vec<u8>>| {
+            root.len() > above.len() && root.iter().zip(above).all(|(x, y)| *x == y.as_slice())
+        };
+        let of_an_addon =
+            || parent.split_last().is_some_and(|(_, above)| self.grandparents.iter().any(|g| same(g, above)));
+        let variable = self.named.iter().find(|(_, named)| same(named, root)).map(|(name, _)| *name);
+        match std::str::from_utf8(name) {
+            _ if self.parents.iter().any(|p| same(p, parent)) || of_an_addon() => Some(How::Home),
+            _ if is_a_homes_toolkit(parent) => Some(How::Home),
+            Ok(name) if is_toolkit_name(name) => Some(How::Name(name.to_owned())),
+            _ if variable.is_some() => variable.map(How::Variable),
+            _ if self.above.iter().any(listed) => Some(How::Listed),
+            _ if is_hpc_sdk(root) => Some(How::Place("the HPC SDK")),
+            _ if is_spack(root) => Some(How::Place("Spack")),
+            _ if is_nix(root) => Some(How::Place("Nix")),
+            Ok("nvidia-cuda-toolkit") if parent == [b"usr", b"lib".as_slice()] => {
+                Some(How::Place("Debian's package"))
+            }
+            _ => None,
+        }
     }
 }
 

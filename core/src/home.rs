@@ -1,5 +1,7 @@
 //! Where things lie in a cudaup home.
 
+use crate::disk::Disk;
+use crate::identity::{machine_of, machine_word};
 use std::path::{Path, PathBuf};
 
 /// A cudaup home, `~/.cudaup` unless `CUDAUP_HOME` says otherwise. The path is taken as given: links in it are kept.
@@ -52,6 +54,19 @@ impl Home {
     /// The user's default, in a pin's format.
     pub fn default_file(&self) -> PathBuf {
         self.0.join("default")
+    }
+
+    /// Which machine the home's toolkits are for, in one word as `uname -m` gives it.
+    pub fn machine_file(&self) -> PathBuf {
+        self.0.join("machine")
+    }
+
+    /// The machine that the home is for: what is recorded, else what its own program says; `None` where neither is there.
+    pub fn machine(&self, disk: &dyn Disk) -> Option<&'static str> {
+        let recorded = disk.read(&self.machine_file(), 64).ok();
+        let recorded = recorded.as_deref().map(<[u8]>::trim_ascii).filter(|word| !word.is_empty());
+        let program = || disk.head(&self.bin().join("cudaup-shim"), 20).and_then(|head| machine_of(&head));
+        recorded.map(machine_word).or_else(program)
     }
 
     /// Part-finished downloads and manifests.

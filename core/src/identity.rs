@@ -3,9 +3,9 @@
 use crate::builds::releases_of;
 use crate::disk::{Disk, Entry};
 use crate::json;
-use crate::layout::LIB;
+use crate::layout::{INCLUDE, LIB};
 use crate::version::Version;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Which release a tree is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -60,32 +60,56 @@ pub enum Tree {
     NotAToolkit,
 }
 
-/// Looks at a tree: version.json, version.txt, the runtime library's file name, cuda.h, and what nvcc would print, in this
-/// order. The last is read out of the program, which is not started.
+/// The files that say which release a toolkit is.
+#[derive(Clone, Debug)]
+pub struct Files {
+    /// The directory that may hold version.json and version.txt.
+    pub about: Option<PathBuf>,
+    /// The compiler.
+    pub nvcc: PathBuf,
+    /// Directories of libraries.
+    pub lib: Vec<PathBuf>,
+    /// Where cuda.h may be.
+    pub headers: Vec<PathBuf>,
+}
+
+/// Looks at a tree.
 pub fn identify(root: &Path, machine: &str, disk: &dyn Disk) -> Tree {
-    let nvcc = root.join("bin/nvcc");
-    let libraries = library_names(root, disk);
-    if !disk.is_file(&nvcc) && !libraries.iter().any(|n| n.starts_with("libcudart")) {
+    let files = Files {
+        about: Some(root.to_path_buf()),
+        nvcc: root.join("bin/nvcc"),
+        lib: LIB.iter().map(|place| root.join(place)).collect(),
+        headers: INCLUDE.iter().map(|place| root.join(place).join("cuda.h")).collect(),
+    };
+    examine(&files, machine, disk)
+}
+
+/// Looks at version.json, version.txt, the runtime library's file name, cuda.h, and what nvcc would print, in this order.
+/// The last is read out of the program, which is not started.
+pub fn examine(files: &Files, machine: &str, disk: &dyn Disk) -> Tree {
+    let libraries = library_names(&files.lib, disk);
+    if !disk.is_file(&files.nvcc) && !libraries.iter().any(|n| n.starts_with("libcudart")) {
         return Tree::NotAToolkit;
     }
-    if let Some(other) = disk.head(&nvcc, 20).and_then(|head| machine_of(&head)).filter(|m| *m != machine) {
+    let other = disk.head(&files.nvcc, 20).and_then(|head| machine_of(&head));
+    if let Some(other) = other.filter(|m| *m != machine) {
         return Tree::OtherMachine(other);
     }
     let cudart = build_of(&libraries, "libcudart.so.");
     let cublas = build_of(&libraries, "libcublas.so.");
     let read = |name: &str| {
-        disk.read(&root.join(name), 1024 * 1024).ok().map(|b| String::from_utf8_lossy(&b).into_owned())
+        let file = files.about.as_ref()?.join(name);
+        disk.read(&file, 1024 * 1024).ok().map(|b| String::from_utf8_lossy(&b).into_owned())
     };
     let named = read("version.json").and_then(|text| from_json(&text, cudart.as_deref()));
     let named = named.or_else(|| read("version.txt").and_then(|text| from_version_txt(&text)));
     let named = named.or_else(|| from_builds(None, cudart.as_deref(), cublas.as_deref()));
     let header = || {
-        let places =
-            ["include/cuda.h", "targets/x86_64-linux/include/cuda.h", "targets/sbsa-linux/include/cuda.h"];
-        places.iter().find_map(|p| disk.head(&root.join(p), 64 * 1024)).and_then(|bytes| from_header(&bytes))
+        let text = files.headers.iter().find_map(|header| disk.head(header, 64 * 1024))?;
+        from_header(&text)
     };
     let program = || {
-        let bytes = disk.read(&nvcc, MOST_OF_NVCC).ok()?;
+        let bytes = disk.read(&files.nvcc, MOST_OF_NVCC).ok()?;
         from_builds(Some(build_in_program(&bytes)?), cudart.as_deref(), cublas.as_deref())
     };
     named.or_else(header).or_else(program).map_or(Tree::Unnamed, Tree::Toolkit)
@@ -115,7 +139,8 @@ fn build_in_program(bytes: &[u8]) -> Option<&str> {
 
 /// What `nvcc --version` says of the tree, as a build number such as 12.4.131, with what the libraries' names say.
 pub fn from_nvcc(build: &str, root: &Path, disk: &dyn Disk) -> Option<Identity> {
-    let libraries = library_names(root, disk);
+    let lib: Vec<PathBuf> = LIB.iter().map(|place| root.join(place)).collect();
+    let libraries = library_names(&lib, disk);
     from_builds(
         Some(build),
         build_of(&libraries, "libcudart.so.").as_deref(),
@@ -163,10 +188,10 @@ fn from_header(bytes: &[u8]) -> Option<Identity> {
     Some(Identity::certain(Version::release(number / 1000, number % 1000 / 10))).filter(|_| number >= 5000)
 }
 
-fn library_names(root: &Path, disk: &dyn Disk) -> Vec<String> {
-    let mut names: Vec<String> = LIB
+fn library_names(lib: &[PathBuf], disk: &dyn Disk) -> Vec<String> {
+    let mut names: Vec<String> = lib
         .iter()
-        .filter_map(|d| disk.names(&root.join(d)))
+        .filter_map(|directory| disk.names(directory))
         .flatten()
         .filter(|(_, kind)| *kind != Entry::Directory)
         .filter_map(|(name, _)| name.into_string().ok())
@@ -190,12 +215,19 @@ pub fn machine_of(head: &[u8]) -> Option<&'static str> {
     if !head.starts_with(b"\x7fELF") {
         return None;
     }
-    match (head.get(18)?, head.get(19)?) {
-        (0x3e, 0) => Some("x86_64"),
-        (0xb7, 0) => Some("aarch64"),
-        (0x15, 0) => Some("ppc64le"),
-        _ => Some("another machine"),
-    }
+    Some(match (head.get(18)?, head.get(19)?) {
+        (0x3e, 0) => "x86_64",
+        (0xb7, 0) => "aarch64",
+        (0x15, 0) => "ppc64le",
+        _ => ANOTHER,
+    })
+}
+
+const ANOTHER: &str = "another machine";
+
+/// The name of a machine as `uname -m` spells it, where it is one that toolkits are made for.
+pub fn machine_word(name: &[u8]) -> &'static str {
+    ["x86_64", "aarch64", "ppc64le"].into_iter().find(|known| known.as_bytes() == name).unwrap_or(ANOTHER)
 }
 
 #[cfg(test)]

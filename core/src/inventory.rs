@@ -1,10 +1,12 @@
 //! Which toolkits there are: managed ones and links in the home, and what the machine has.
 
 use crate::disk::{Disk, Entry};
+use crate::fitness::{Broken, broken};
 use crate::home::Home;
 use crate::identity::{Identity, Tree, identify};
+use crate::origin::Origin;
 use crate::version::Version;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// The machine this program is built for, as `uname -m` spells it.
 pub const MACHINE: &str = if cfg!(target_arch = "aarch64") { "aarch64" } else { "x86_64" };
@@ -54,14 +56,20 @@ pub struct Found {
     pub aliases: Vec<PathBuf>,
     /// Where it comes from.
     pub kind: Kind,
+    /// By what hand it came there.
+    pub origin: Origin,
     /// What it is; `None` where the target of a link is gone.
     pub tree: Option<Tree>,
+    /// Why it cannot serve although it is there.
+    pub broken: Option<Broken>,
 }
 
 impl Found {
     fn toolkit(self) -> Option<Toolkit> {
         match self.tree {
-            Some(Tree::Toolkit(identity)) => Some(Toolkit { root: self.root, kind: self.kind, identity }),
+            Some(Tree::Toolkit(identity)) if self.broken.is_none() => {
+                Some(Toolkit { root: self.root, kind: self.kind, identity })
+            }
             _ => None,
         }
     }
@@ -126,32 +134,18 @@ pub fn link(home: &Home, name: &str, disk: &dyn Disk) -> Found {
     match disk.real(&path) {
         Some(root) => {
             let tree = Some(identify(&root, MACHINE, disk));
-            Found { root, aliases: Vec::new(), kind, tree }
+            let broken = broken(&root, disk);
+            Found { root, aliases: Vec::new(), kind, origin: Origin::Home, tree, broken }
         }
-        None => Found { root: disk.target(&path).unwrap_or(path), aliases: Vec::new(), kind, tree: None },
+        None => Found {
+            root: disk.target(&path).unwrap_or(path),
+            aliases: Vec::new(),
+            kind,
+            origin: Origin::Home,
+            tree: None,
+            broken: None,
+        },
     }
-}
-
-/// What the machine has: `/usr/local/cuda*`, `/opt/cuda*` and the listed roots, each tree once, in this order.
-pub fn machine(roots: &[PathBuf], disk: &dyn Disk) -> Vec<Found> {
-    let mut found: Vec<Found> = Vec::new();
-    for parent in ["/usr/local", "/opt"] {
-        let parent = disk.system(parent);
-        let names = sorted_names(&parent, disk);
-        for name in names.iter().filter(|n| is_toolkit_name(n)) {
-            add(&mut found, &parent.join(name), &Kind::System, disk);
-        }
-    }
-    for root in roots {
-        let root = disk.system(&root.to_string_lossy());
-        let below = root.join("toolkits");
-        let parent = if disk.is_dir(&below) { below } else { root.clone() };
-        add(&mut found, &root, &Kind::Shared, disk);
-        for name in sorted_names(&parent, disk) {
-            add(&mut found, &parent.join(name), &Kind::Shared, disk);
-        }
-    }
-    found
 }
 
 /// The tree that `/usr/local/cuda` points to.
@@ -167,33 +161,4 @@ pub fn usable(found: Vec<Found>) -> Vec<Toolkit> {
 /// `cuda`, `cuda-12`, `cuda-12.4`, `cuda-12.4.1`.
 pub fn is_toolkit_name(name: &str) -> bool {
     name == "cuda" || name.strip_prefix("cuda-").is_some_and(|v| Version::parse(v).is_some())
-}
-
-fn sorted_names(directory: &Path, disk: &dyn Disk) -> Vec<String> {
-    let mut names: Vec<String> = disk
-        .names(directory)
-        .unwrap_or_default()
-        .into_iter()
-        .filter_map(|(n, _)| n.into_string().ok())
-        .collect();
-    names.sort();
-    names
-}
-
-fn add(found: &mut Vec<Found>, path: &Path, kind: &Kind, disk: &dyn Disk) {
-    let Some(root) = disk.real(path) else { return };
-    let alias = (root != path).then(|| path.to_path_buf());
-    if let Some(known) = found.iter_mut().find(|f| f.root == root) {
-        known.aliases.extend(alias);
-        return;
-    }
-    let tree = identify(&root, MACHINE, disk);
-    if tree != Tree::NotAToolkit {
-        found.push(Found {
-            root,
-            aliases: alias.into_iter().collect(),
-            kind: kind.clone(),
-            tree: Some(tree),
-        });
-    }
 }

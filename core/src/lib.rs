@@ -4,9 +4,14 @@
 pub mod activate;
 pub mod addon;
 pub mod builds;
+pub mod debian;
 pub mod dialect;
+pub mod discovery;
 pub mod disk;
 pub mod environment;
+pub mod explain;
+
+pub mod fitness;
 pub mod follow;
 pub mod foreign;
 pub mod home;
@@ -15,6 +20,7 @@ pub mod inventory;
 mod json;
 pub mod layout;
 pub mod list;
+pub mod origin;
 pub mod pin;
 pub mod refusal;
 pub mod request;

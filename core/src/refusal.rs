@@ -62,8 +62,8 @@ pub enum Why {
     NotInstalled(Request, Vec<String>),
     /// The target of a link is gone.
     LinkGone(String, PathBuf),
-    /// A link's target is there and is no toolkit for this machine.
-    LinkUnfit(String, PathBuf),
+    /// A link's target is there and cannot serve; why.
+    LinkUnfit(String, PathBuf, String),
     /// An add-on that is asked for is not installed.
     AddonAbsent(Box<AbsentAddon>),
     /// The toolkit's path holds `:` or a line end, so that no list can name it.
@@ -108,7 +108,7 @@ impl Refusal {
             )],
             Why::NotInstalled(Request::Link(name), _) => vec![format!("cudaup link {name} DIRECTORY")],
             Why::NotInstalled(..) => vec!["cudaup install latest".into()],
-            Why::LinkGone(name, _) | Why::LinkUnfit(name, _) => {
+            Why::LinkGone(name, _) | Why::LinkUnfit(name, ..) => {
                 vec![format!("cudaup link {name} DIRECTORY"), format!("cudaup unlink {name}")]
             }
             Why::Bad(BadPin::Utf16 | BadPin::NotText) => match &self.rule {
@@ -193,8 +193,8 @@ impl fmt::Display for Refusal {
                 write!(f, "the directory of the linked toolkit {name} was removed: {}", path.display())?;
                 asks(f)
             }
-            Why::LinkUnfit(name, path) => {
-                write!(f, "the linked toolkit {name} is no toolkit for this machine: {}", path.display())?;
+            Why::LinkUnfit(name, path, why) => {
+                write!(f, "the linked toolkit {name} cannot be used: {why} ({})", path.display())?;
                 asks(f)
             }
             Why::AddonAbsent(absent) => {

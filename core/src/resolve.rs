@@ -1,11 +1,14 @@
 //! Which toolkit applies here: the first rule that says something.
 
 use crate::addon::{self, Addon};
+use crate::discovery::{self, Search};
 use crate::disk::{Disk, Unread};
 use crate::environment::Vars;
+use crate::fitness::Broken;
 use crate::home::{Home, MACHINE_DEFAULT};
 use crate::identity::Tree;
-use crate::inventory::{self, Kind, Toolkit};
+use crate::inventory::{self, Found, Kind, Toolkit};
+use crate::origin::Origin;
 use crate::pin::{self, FILE_NAME, Pin, Settings};
 use crate::refusal::{AbsentAddon, Refusal, Rule, Why};
 use crate::request::Request;
@@ -122,7 +125,7 @@ pub fn toolkit(world: &World, argument: Option<&Request>) -> Result<Option<Choic
         return meet_toolkit(world, asked).map(Some);
     }
     let settings = settings_of(&defaults(world));
-    let toolkit = machine_toolkit(&settings.roots, world.disk);
+    let toolkit = machine_toolkit(world, &settings.roots);
     let (rule, request, addons) = (Rule::Machine, Request::System, Vec::new());
     Ok(toolkit.map(|toolkit| Choice { toolkit, rule, request, settings, addons }))
 }
@@ -234,12 +237,10 @@ fn find(world: &World, request: &Request, roots: &[PathBuf]) -> Result<Toolkit, 
             let fits = |t: &Toolkit| wanted.accepts(t.identity.version);
             inventory::newest_managed(home, *wanted, disk)
                 .or_else(|| newest(inventory::usable(inventory::links(home, disk)).into_iter().filter(fits)))
-                .or_else(|| {
-                    newest(inventory::usable(inventory::machine(roots, disk)).into_iter().filter(fits))
-                })
+                .or_else(|| newest(inventory::usable(machine(world, roots)).into_iter().filter(fits)))
         }
         Request::Latest => newest(all(world, roots).into_iter()),
-        Request::System => machine_toolkit(roots, disk),
+        Request::System => machine_toolkit(world, roots),
         Request::Link(name) => return find_link(world, name, roots),
     }
     .ok_or_else(|| Why::NotInstalled(request.clone(), installed(world, roots)))
@@ -251,17 +252,33 @@ fn find_link(world: &World, name: &str, roots: &[PathBuf]) -> Result<Toolkit, Wh
         return Err(Why::NotInstalled(Request::Link(name.to_owned()), installed(world, roots)));
     }
     let found = inventory::link(world.home, name, world.disk);
-    match found.tree {
-        None => Err(Why::LinkGone(name.to_owned(), found.root)),
-        Some(Tree::Toolkit(identity)) => Ok(Toolkit { root: found.root, kind: found.kind, identity }),
-        Some(_) => Err(Why::LinkUnfit(name.to_owned(), found.root)),
+    let unfit = |why: String| Err(Why::LinkUnfit(name.to_owned(), found.root.clone(), why));
+    match (found.tree, &found.broken) {
+        (None, _) => Err(Why::LinkGone(name.to_owned(), found.root)),
+        // Half a toolkit serves whoever gave it a name and asks for it by that.
+        (Some(Tree::Toolkit(identity)), None | Some(Broken::NoNvcc | Broken::NoHeaders)) => {
+            Ok(Toolkit { root: found.root, kind: found.kind, identity })
+        }
+        (Some(Tree::OtherMachine(machine)), _) => unfit(format!("it is for {machine}")),
+        (Some(_), Some(broken)) => unfit(broken.to_string()),
+        (Some(_), None) => unfit("nothing in it names its release".to_owned()),
     }
 }
 
-fn machine_toolkit(roots: &[PathBuf], disk: &dyn Disk) -> Option<Toolkit> {
-    let found = inventory::usable(inventory::machine(roots, disk));
-    let global = inventory::global(disk);
-    match found.iter().find(|t| Some(&t.root) == global.as_ref()) {
+/// What the machine has.
+fn machine(world: &World, roots: &[PathBuf]) -> Vec<Found> {
+    discovery::machine(Search { home: world.home, roots, vars: world.vars }, world.disk)
+}
+
+/// What a module brought into this very environment, else what `/usr/local/cuda` points to, else the newest.
+fn machine_toolkit(world: &World, roots: &[PathBuf]) -> Option<Toolkit> {
+    let found = machine(world, roots);
+    let of_module = |f: &Found| matches!(f.origin, Origin::Module(_)) && f.broken.is_none();
+    let module = found.iter().find(|f| of_module(f)).map(|f| f.root.clone());
+    let found = inventory::usable(found);
+    let global = inventory::global(world.disk);
+    let first = [module, global].into_iter().flatten().find_map(|root| found.iter().find(|t| t.root == root));
+    match first {
         Some(toolkit) => Some(toolkit.clone()),
         None => newest(found.into_iter()),
     }
@@ -275,11 +292,14 @@ fn newest(toolkits: impl Iterator<Item = Toolkit>) -> Option<Toolkit> {
 fn all(world: &World, roots: &[PathBuf]) -> Vec<Toolkit> {
     let mut all = inventory::managed(world.home, world.disk);
     all.extend(inventory::usable(inventory::links(world.home, world.disk)));
-    all.extend(inventory::usable(inventory::machine(roots, world.disk)));
+    all.extend(inventory::usable(machine(world, roots)));
     all
 }
 
+/// What there is, newest first, and what would be there if it were not broken.
 fn installed(world: &World, roots: &[PathBuf]) -> Vec<String> {
+    let found = inventory::links(world.home, world.disk).into_iter().chain(machine(world, roots));
+    let broken = found.filter_map(|f| Some(format!("{} (broken: {})", f.root.display(), f.broken?)));
     let mut all = all(world, roots);
     all.sort_by_key(|t| std::cmp::Reverse(t.identity.version));
     let mut names: Vec<String> = all
@@ -290,5 +310,6 @@ fn installed(world: &World, roots: &[PathBuf]) -> Vec<String> {
         })
         .collect();
     names.dedup();
+    names.extend(broken);
     names
 }

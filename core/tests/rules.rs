@@ -4,7 +4,9 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod bashrc;
+mod explained;
 mod map_disk;
+mod places;
 mod resolution;
 
 use cudaup_core::activate::{Entered, Scope, activate};
@@ -18,6 +20,7 @@ use proptest::prelude::*;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::Path;
+use std::sync::LazyLock;
 
 const HOME: &str = "/home/u/.cudaup";
 
@@ -78,6 +81,10 @@ fn element() -> impl Strategy<Value = Vec<u8>> {
         b"/home/u/.cudaup/shims",
         b"/opt/my tools/bin",
         b"/apps/CUDA/11.7/lib64",
+        b"/opt/nvidia/hpc_sdk/Linux_x86_64/24.3/cuda/12.3/bin",
+        b"/usr/lib/nvidia-cuda-toolkit/bin",
+        b"/opt/conda/envs/cuda-ml/bin",
+        b"/usr/lib/wsl/lib",
         b"/\xff\xfe/bin",
         b".",
     ];
@@ -249,6 +256,55 @@ proptest! {
         prop_assert_eq!(inside.get("NVSHMEM_HOME"), e.get("NVSHMEM_HOME"), "nobody asks for it");
         let first = split(inside.get("PATH").unwrap()).into_iter().next();
         prop_assert_eq!(first, Some(choice.toolkit.root.join("bin").into_os_string()));
+    }
+}
+
+const REQUESTS: [&str; 8] = ["12.4", "11.5", "12.6", "12.3", "11.7", "12.1", "12.2", "9.9"];
+
+/// Environments that also bring a toolkit: conda's, a module's, Spack's.
+fn with_toolkits() -> impl Strategy<Value = Vars> {
+    let brought = [
+        ("CONDA_PREFIX", "/opt/conda/envs/cuda-ml"),
+        ("EBROOTCUDA", "/apps/CUDA/11.7"),
+        ("LOADEDMODULES", "gcc/12:cuda/12.1"),
+        ("CUDA_ROOT", "/sw/spack/linux-zen2/cuda-12.1.1-4kjh3x7"),
+    ];
+    (environment(), proptest::sample::subsequence(brought.to_vec(), 0..=4)).prop_map(|(mut vars, brought)| {
+        for (name, value) in brought {
+            vars.put(name, Some(value.into()));
+        }
+        vars
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 256, ..ProptestConfig::default() })]
+
+    #[test]
+    fn toolkits_of_other_layouts_hold_the_laws(
+        e in with_toolkits(),
+        a in proptest::sample::select(REQUESTS.to_vec()),
+        b in proptest::sample::select(REQUESTS.to_vec()),
+        is_jetson in any::<bool>(),
+    ) {
+        static DISKS: LazyLock<[MapDisk; 2]> = LazyLock::new(|| {
+            let plain = places::disk();
+            [plain.clone(), plain.with("/etc/nv_tegra_release", "# R36")]
+        });
+        let disk = &DISKS[usize::from(is_jetson)];
+        let (inside, _) = places::entered(disk, &e, a);
+        prop_assert_eq!(&leave(&inside).vars, &e);
+        prop_assert_eq!(&places::entered(disk, &inside, a).0, &inside);
+        prop_assert_eq!(places::entered(disk, &inside, b).0, places::entered(disk, &e, b).0);
+        if is_jetson {
+            prop_assert_eq!(inside.get("LD_LIBRARY_PATH"), e.get("LD_LIBRARY_PATH"));
+        }
+        let empty = |v: &Vars, n| v.get(n).map(split).unwrap_or_default().iter().filter(|x| x.is_empty()).count();
+        for name in LISTS {
+            prop_assert!(empty(&inside, name) <= empty(&e, name), "{}", name);
+        }
+        explained::explanation_holds(disk, &e, a).map_err(TestCaseError::fail)?;
+        explained::explanation_holds(disk, &inside, b).map_err(TestCaseError::fail)?;
     }
 }
 

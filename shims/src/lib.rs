@@ -2,10 +2,11 @@
 
 use cudaup_core::disk::{Disk, Entry, Unread};
 use cudaup_core::home::Home;
+use std::borrow::Cow;
 use std::ffi::OsString;
 use std::fs::{File, FileType};
 use std::io::{ErrorKind, Read};
-use std::os::unix::fs::FileTypeExt;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Component, Path, PathBuf};
 
 /// The real file system, seen below `CUDAUP_SYSROOT` where that is set.
@@ -21,14 +22,24 @@ impl RealDisk {
     pub fn new(sysroot: Option<PathBuf>, home: &Home) -> Self {
         Self { sysroot, home: home.path().to_path_buf() }
     }
+
+    /// The path with its links followed as the machine below the sysroot would, `None` where that leads to nothing;
+    /// elsewhere the kernel does that.
+    fn followed<'p>(&self, path: &'p Path) -> Option<Cow<'p, Path>> {
+        if self.sysroot.as_ref().is_some_and(|root| path.starts_with(root)) {
+            return self.real(path).map(Cow::Owned);
+        }
+        Some(Cow::Borrowed(path))
+    }
 }
 
 impl Disk for RealDisk {
     fn read(&self, path: &Path, limit: usize) -> Result<Vec<u8>, Unread> {
-        let kind = match std::fs::metadata(path) {
-            Ok(found) => found.file_type(),
-            Err(e) => return Err(unread(path, &e)),
+        let there = match self.followed(path) {
+            Some(there) => std::fs::metadata(&there).map(|found| (there, found.file_type())),
+            None => Err(std::fs::symlink_metadata(path).err().unwrap_or_else(|| ErrorKind::NotFound.into())),
         };
+        let (path, kind) = there.map_err(|e| unread(path, &e))?;
         if !kind.is_file() {
             return Err(Unread::NotAFile(word(kind)));
         }
@@ -44,22 +55,22 @@ impl Disk for RealDisk {
             return None;
         }
         let mut bytes = Vec::new();
-        File::open(path).ok()?.take(length as u64).read_to_end(&mut bytes).ok()?;
+        File::open(self.followed(path)?).ok()?.take(length as u64).read_to_end(&mut bytes).ok()?;
         Some(bytes)
     }
 
     fn names(&self, directory: &Path) -> Option<Vec<(OsString, Entry)>> {
-        let entries = std::fs::read_dir(directory).ok()?;
+        let entries = std::fs::read_dir(self.followed(directory)?).ok()?;
         Some(entries.flatten().filter_map(|e| Some((e.file_name(), entry(e.file_type().ok()?)))).collect())
     }
 
     fn kind(&self, path: &Path) -> Option<Entry> {
-        match &self.sysroot {
-            Some(root) if path.starts_with(root) => std::fs::metadata(self.real(path)?),
-            _ => std::fs::metadata(path),
-        }
-        .ok()
-        .map(|found| entry(found.file_type()))
+        std::fs::metadata(self.followed(path)?).ok().map(|found| entry(found.file_type()))
+    }
+
+    fn is_program(&self, path: &Path) -> bool {
+        let found = self.followed(path).and_then(|path| std::fs::metadata(path).ok());
+        found.is_some_and(|found| found.is_file() && found.mode() & 0o111 != 0)
     }
 
     fn real(&self, path: &Path) -> Option<PathBuf> {
@@ -178,6 +189,20 @@ mod tests {
         symlink("loop", root.join("loop")).unwrap();
         let disk = RealDisk::new(Some(root.clone()), &Home::new(root.join("home")));
         assert_eq!(disk.real(&disk.system("/usr/local/cuda")), Some(root.join("usr/local/cuda-12.4")));
+        std::fs::create_dir_all(root.join("opt/tools")).unwrap();
+        std::fs::write(root.join("opt/tools/nvcc"), "text").unwrap();
+        symlink("/opt/tools", root.join("usr/local/cuda-12.4/bin")).unwrap();
+        let nvcc = root.join("usr/local/cuda/bin/nvcc");
+        assert_eq!(disk.read(&nvcc, 9).as_deref(), Ok(b"text".as_slice()));
+        assert_eq!(disk.head(&nvcc, 2).as_deref(), Some(b"te".as_slice()));
+        assert_eq!(disk.names(&root.join("usr/local/cuda/bin")).map(|names| names.len()), Some(1));
+        assert!(disk.is_file(&nvcc) && !disk.is_program(&nvcc));
+        symlink("/etc", root.join("usr/local/etc")).unwrap();
+        symlink("/bin/sh", root.join("usr/local/sh")).unwrap();
+        assert!(disk.is_dir(&root.join("usr/local/etc")));
+        assert!(!disk.is_file(&root.join("usr/local/sh")), "the one outside is another machine's");
+        assert!(matches!(disk.read(&root.join("usr/local/sh"), 9), Err(Unread::Refused(_))));
+        assert_eq!(disk.read(&root.join("usr/local/absent"), 9), Err(Unread::Absent));
         assert_eq!(disk.real(&root.join("loop")), None);
         assert_eq!(
             disk.system(root.to_str().unwrap()),

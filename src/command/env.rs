@@ -1,5 +1,7 @@
 //! `cudaup env [REQUEST]`: the environment of a toolkit as text for a shell, as JSON, for a Dockerfile, or for GitHub's runners.
 
+mod explain;
+
 use crate::command::{Context, Outcome, nothing_chosen, refused};
 use crate::failure::Failure;
 use crate::shell::{self, docker};
@@ -8,9 +10,8 @@ use clap::Args as Arguments;
 use cudaup_core::activate::{Activation, Entered, Scope, activate};
 use cudaup_core::dialect::Unheld;
 use cudaup_core::environment::Change;
-use cudaup_core::list::split;
 use cudaup_core::resolve::{Choice, World};
-use cudaup_core::state;
+use cudaup_core::state::{self, State};
 use serde_json::{Map, Value, json};
 use std::fs::OpenOptions;
 use std::io::Write;
@@ -35,6 +36,9 @@ pub struct Args {
     /// Append to the files that GITHUB_ENV and GITHUB_PATH name
     #[arg(long)]
     github: bool,
+    /// Say for each variable what it was, what it becomes and why
+    #[arg(long, conflicts_with_all = ["github", "shell"])]
+    explain: bool,
 }
 
 struct Shown {
@@ -59,6 +63,9 @@ impl Args {
             Entered::Nothing => return Err(nothing_chosen(context)),
             Entered::Refused(refusal) => return Err(refused(refusal)),
         };
+        if self.explain {
+            return Ok(Outcome::View(Box::new(explain::Explanation::of(context, &activation, choice))));
+        }
         if self.github {
             return github(context, &activation, &changes, &choice);
         }
@@ -131,10 +138,10 @@ fn github(
         lines.push(b'\n');
     }
     lines.extend_from_slice(format!("CUDAUP_VERSION={}\n", choice.exact()).as_bytes());
-    let first =
-        activation.vars.get("PATH").map(split).unwrap_or_default().into_iter().next().unwrap_or_default();
-    let mut entry = first.as_bytes().to_vec();
-    entry.push(b'\n');
+    // What lies among the system's own programs has no entry of its own.
+    let state = activation.vars.get(state::VARIABLE).and_then(State::decode).unwrap_or_default();
+    let first = state.lists.iter().find(|l| l.name == "PATH").and_then(|l| l.front.first().cloned());
+    let entry = first.map(|first| [first.as_bytes(), b"\n"].concat()).unwrap_or_default();
     append(env_file, &lines)?;
     append(path_file, &entry)?;
     context.talk.say(&format!("CUDA {} is there for the steps that follow", choice.toolkit.identity));

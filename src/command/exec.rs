@@ -5,7 +5,10 @@ use crate::command::{Context, Outcome, Program, nothing_chosen, refused};
 use crate::failure::{Exit, Failure};
 use clap::Args as Arguments;
 use cudaup_core::activate::{Activation, Entered, Scope, activate};
+use cudaup_core::disk::Disk;
+use cudaup_core::layout;
 use cudaup_core::list::split;
+use cudaup_core::tools::part_of;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
@@ -37,18 +40,29 @@ impl Args {
                 Failure::new(Exit::Usage, "no program is named").hint("cudaup exec -- nvcc --version")
             );
         };
-        let path = find(name, &activation).ok_or_else(|| {
-            Failure::new(
-                Exit::NotFound,
-                format!("there is no program {} on PATH, with CUDA {shown} or without", name.display()),
-            )
-        })?;
+        let path = spread(name, &activation, &context.disk).or_else(|| find(name, &activation)).ok_or_else(
+            || {
+                Failure::new(
+                    Exit::NotFound,
+                    format!("there is no program {} on PATH, with CUDA {shown} or without", name.display()),
+                )
+            },
+        )?;
         let mut changes = activation.changes;
         changes.push(("CUDAUP_VERSION".into(), Some(version.into())));
         // The function that started this serves its own shell, not the ones below.
         changes.push(("_CUDAUP_SHELL".into(), None));
         Ok(Outcome::Become(Program { path, arguments: arguments.to_vec(), changes }))
     }
+}
+
+/// A tool of a toolkit that PATH does not name, since it lies among the system's own programs. Shims before those would
+/// start another process, and come to the same file.
+fn spread(name: &OsStr, activation: &Activation, disk: &dyn Disk) -> Option<PathBuf> {
+    let Entered::Toolkit(choice) = &activation.entered else { return None };
+    let root = &choice.toolkit.root;
+    let tool = name.to_str().filter(|name| layout::is_spread(root, disk) && part_of(name).is_some())?;
+    layout::tool(root, tool, disk).filter(|path| is_program(path))
 }
 
 /// The program as the entered PATH finds it; a name with a slash is taken as it is.

@@ -6,7 +6,9 @@ use crate::shims;
 use crate::toolkit::ask;
 use crate::ui::view::{Style, View};
 use clap::Args as Arguments;
+use cudaup_core::debian;
 use cudaup_core::disk::Disk;
+use cudaup_core::fitness::{Broken, broken};
 use cudaup_core::identity::{Identity, Tree, identify};
 use cudaup_core::inventory::MACHINE;
 use cudaup_core::request::{Request, is_link_name, printable, respelled};
@@ -87,13 +89,28 @@ fn checked_name(name: &str) -> Result<&str, Failure> {
 
 fn toolkit_at(context: &Context, target: &Path) -> Result<Identity, Failure> {
     let no = |why: String| Failure::failed(format!("{} cannot be linked: {why}", target.display()));
+    let insides = [debian::INSIDE, debian::LOOKS_LIKE_A_ROOT].map(|path| context.disk.system(path));
+    if insides.iter().any(|inside| inside == target) {
+        let failure = no("it is one piece of Debian's package, which serves as a whole and by itself".into());
+        return Err(failure.hint("cudaup list").hint("cudaup use system"));
+    }
     match identify(target, MACHINE, &context.disk) {
         Tree::Toolkit(identity) => {
             // A tree whose nvcc refuses to run is known by its files alone and still of no use.
             match ask::nvcc(target) {
-                Ok(_) | Err(ask::Silent::Absent | ask::Silent::Said(_)) => Ok(identity),
-                Err(silent) => Err(no(silent.to_string())),
+                Ok(_) | Err(ask::Silent::Absent | ask::Silent::Said(_)) => {}
+                Err(silent) => return Err(no(silent.to_string())),
             }
+            match broken(target, &context.disk) {
+                None => {}
+                Some(half @ (Broken::NoNvcc | Broken::NoHeaders)) => {
+                    context
+                        .talk
+                        .say(&format!("note: {half}; it serves only where it is asked for by its name"));
+                }
+                Some(broken) => return Err(no(broken.to_string())),
+            }
+            Ok(identity)
         }
         Tree::Unnamed => ask::release(target, &context.disk).map_err(|said| no(said.to_string())),
         Tree::OtherMachine(machine) => {

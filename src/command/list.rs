@@ -9,11 +9,15 @@ use crate::toolkit::receipt::Receipt;
 use crate::ui::view::{Style, View, size, table};
 use clap::Args as Arguments;
 use cudaup_core::addon::{Addon, all};
+use cudaup_core::discovery::{self, Search};
+use cudaup_core::fitness::Broken;
 use cudaup_core::identity::{Identity, Tree};
 use cudaup_core::inventory::{self, Found, Kind, Toolkit};
+use cudaup_core::origin::{Origin, installer};
 use cudaup_core::refusal::Rule;
 use cudaup_core::request::Request;
 use cudaup_core::resolve::{World, default_settings, resolve};
+use cudaup_core::text::plain;
 use cudaup_core::version::Version;
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -39,6 +43,9 @@ struct Row {
     source: Option<String>,
     bytes: Option<u64>,
     problem: Option<String>,
+    origin: Option<&'static str>,
+    by: Option<String>,
+    broken: Option<&'static str>,
     chosen: Option<String>,
     default: bool,
 }
@@ -73,15 +80,18 @@ impl Args {
                 let receipt = Receipt::read(&t.root).ok().flatten();
                 Row {
                     version: t.identity.to_string(),
+                    origin: Some(Origin::Home.key()),
                     source: receipt.as_ref().map(|r| r.source.clone()),
                     bytes: receipt.as_ref().map(|r| r.bytes),
                     ..row(t.kind, t.root)
                 }
             })
             .collect();
+        let roots = default_settings(&world).roots;
+        let search = Search { home: &context.home, roots: &roots, vars: &context.vars };
         let found = inventory::links(&context.home, &context.disk)
             .into_iter()
-            .chain(inventory::machine(&default_settings(&world).roots, &context.disk));
+            .chain(discovery::machine(search, &context.disk));
         // A tree that only its nvcc can name may hang: all are asked at once.
         rows.extend(std::thread::scope(|scope| {
             let asked: Vec<_> = found.map(|f| scope.spawn(|| of_found(context, f))).collect();
@@ -110,7 +120,6 @@ impl Args {
             row.default = true;
         }
         let entered = chosen.as_ref().ok().and_then(Option::as_ref).map_or(&[][..], |c| c.addons.as_slice());
-        let roots = default_settings(&world).roots;
         let mut addons: Vec<AddonRow> = all(&context.home, &roots, &context.disk)
             .into_iter()
             .map(|addon| AddonRow {
@@ -120,9 +129,12 @@ impl Args {
             })
             .collect();
         if let Some(only) = self.release.as_deref().map(|text| context.request(text)).transpose()? {
-            rows.retain(|row| match (&only, Version::parse(&row.version)) {
-                (Request::Version(wanted), Some(version)) => wanted.accepts(version),
-                (Request::Link(name), _) => row.name() == *name,
+            rows.retain(|row| match &only {
+                // What fits two releases is listed for either.
+                Request::Version(wanted) => {
+                    row.version.split(" or ").filter_map(Version::parse).any(|v| wanted.accepts(v))
+                }
+                Request::Link(name) => row.name() == *name,
                 _ => true,
             });
             addons.retain(|row| match &only {
@@ -156,6 +168,9 @@ fn row(kind: Kind, root: PathBuf) -> Row {
         source: None,
         bytes: None,
         problem: None,
+        origin: None,
+        by: None,
+        broken: None,
         chosen: None,
         default: false,
     }
@@ -163,24 +178,39 @@ fn row(kind: Kind, root: PathBuf) -> Row {
 
 fn of_found(context: &Context, found: Found) -> Row {
     let named = |identity: &Identity| (identity.to_string(), None);
-    let (version, problem) = match &found.tree {
-        Some(Tree::Toolkit(identity)) => named(identity),
-        Some(Tree::Unnamed) => match crate::toolkit::ask::release(&found.root, &context.disk) {
+    let (version, problem) = match (&found.tree, &found.broken) {
+        (Some(Tree::OtherMachine(machine)), _) => ("?".to_owned(), Some(format!("for {machine}"))),
+        (Some(Tree::Toolkit(identity)), None) => named(identity),
+        (Some(Tree::Toolkit(identity)), Some(broken)) => {
+            (identity.to_string(), Some(format!("broken: {broken}")))
+        }
+        (_, Some(broken)) => ("?".to_owned(), Some(format!("broken: {broken}"))),
+        (Some(Tree::Unnamed), None) => match crate::toolkit::ask::release(&found.root, &context.disk) {
             Ok(identity) => named(&identity),
             Err(said) => ("?".to_owned(), Some(format!("broken: {said}"))),
         },
-        Some(Tree::OtherMachine(machine)) => ("?".to_owned(), Some(format!("for {machine}"))),
-        Some(Tree::NotAToolkit) => {
+        (Some(Tree::NotAToolkit), None) => {
             ("?".to_owned(), Some("broken: neither nvcc nor a CUDA runtime library is in it".into()))
         }
-        None => ("?".to_owned(), Some("missing: the directory is gone".into())),
+        (None, None) => ("?".to_owned(), Some("missing: the directory is gone".into())),
     };
     // What is under /usr/local may be cudaup's own, for all users.
     let receipt = Some(&found.root).filter(|_| found.kind == Kind::System);
     let receipt = receipt.and_then(|root| Receipt::read(root).ok().flatten());
+    let by = match found.origin {
+        Origin::Local | Origin::Opt => installer(&found.root, &context.disk).map(str::to_owned),
+        ref origin => Some(origin.to_string()).filter(|by| !by.is_empty()),
+    };
     Row {
         version,
         problem,
+        by,
+        origin: Some(found.origin.key()),
+        broken: match (&found.tree, &found.broken) {
+            (Some(Tree::OtherMachine(_)), _) => Some("other-machine"),
+            (None, None) => Some("gone"),
+            (_, broken) => broken.as_ref().map(Broken::key),
+        },
         aliases: found.aliases,
         source: receipt.as_ref().map(|r| r.source.clone()),
         bytes: receipt.as_ref().map(|r| r.bytes),
@@ -214,6 +244,9 @@ impl View for List {
                     "aliases": paths(&r.aliases),
                     "source": r.source,
                     "bytes": r.bytes,
+                    "origin": r.origin,
+                    "origin_name": r.by,
+                    "broken": r.broken,
                     "problem": r.problem,
                     "chosen": r.chosen,
                     "default": r.default,
@@ -266,7 +299,10 @@ impl View for List {
                 let end: Vec<String> = end.into_iter().flatten().filter(|t| !t.is_empty()).collect();
                 vec![
                     format!("{mark} {}", r.name()),
-                    r.kind.word().to_owned(),
+                    match &r.by {
+                        Some(by) => format!("{} ({})", r.kind.word(), plain(by)),
+                        None => r.kind.word().to_owned(),
+                    },
                     style.path(&r.root),
                     end.join("  "),
                 ]

@@ -9,7 +9,9 @@ use crate::install::place::Place;
 use crate::install::remove;
 use crate::shims;
 use crate::toolkit::receipt::Receipt;
+use cudaup_core::discovery::{self, Search};
 use cudaup_core::disk::{Disk, Entry};
+use cudaup_core::environment::Vars;
 use cudaup_core::inventory;
 use cudaup_core::request::Request;
 use cudaup_core::version::Version;
@@ -112,7 +114,10 @@ fn ours(context: &Context) -> Vec<Ours> {
 }
 
 fn absent(context: &Context, wanted: Version) -> Failure {
-    let machines = inventory::usable(inventory::machine(&[], &context.disk));
+    let machines = inventory::usable(discovery::machine(
+        Search { home: &context.home, roots: &[], vars: &Vars::default() },
+        &context.disk,
+    ));
     match machines.into_iter().find(|t| wanted.accepts(t.identity.version)) {
         Some(t) => Failure::failed(format!(
             "CUDA {} was not installed by cudaup and is left alone: {}",

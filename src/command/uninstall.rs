@@ -10,7 +10,9 @@ use crate::shims;
 use crate::ui::view::{Style, View, size};
 use clap::Args as Arguments;
 use cudaup_core::addon::all;
+use cudaup_core::discovery::{self, Search};
 use cudaup_core::disk::Disk;
+use cudaup_core::environment::Vars;
 use cudaup_core::inventory;
 use cudaup_core::pin::{parse_default, without_request};
 use cudaup_core::refusal::{Refusal, Rule, Why};
@@ -109,7 +111,13 @@ fn left_behind(context: &Context, removed: &[(String, u64)]) -> Vec<String> {
         }
     }
     let roots = default_settings(&world).roots;
-    let found = [inventory::links(&context.home, &context.disk), inventory::machine(&roots, &context.disk)];
+    let found = [
+        inventory::links(&context.home, &context.disk),
+        discovery::machine(
+            Search { home: &context.home, roots: &roots, vars: &Vars::default() },
+            &context.disk,
+        ),
+    ];
     let left: Vec<u32> = inventory::managed(&context.home, &context.disk)
         .into_iter()
         .chain(found.into_iter().flat_map(inventory::usable))
@@ -197,9 +205,10 @@ fn one(context: &Context, text: &str, force: bool) -> Result<Target, Failure> {
 }
 
 fn absent(context: &Context, wanted: Version) -> Failure {
+    let search = Search { home: &context.home, roots: &[], vars: &context.vars };
     let elsewhere = inventory::usable(inventory::links(&context.home, &context.disk))
         .into_iter()
-        .chain(inventory::usable(inventory::machine(&[], &context.disk)))
+        .chain(inventory::usable(discovery::machine(search, &context.disk)))
         .find(|t| wanted.accepts(t.identity.version));
     match elsewhere {
         Some(t) => Failure::failed(format!(

@@ -8,7 +8,9 @@ use crate::global::look::{self, Target};
 use crate::global::state::{Held, LINK};
 use crate::global::{apply, loader};
 use crate::ui::view::{Style, View};
+use cudaup_core::discovery::{self, Search};
 use cudaup_core::disk::Disk;
+use cudaup_core::environment::Vars;
 use cudaup_core::inventory::{self, Kind, Toolkit};
 use cudaup_core::refusal::{Rule, Why};
 use cudaup_core::request::Request;
@@ -140,7 +142,11 @@ fn toolkit(context: &Context, request: &Request) -> Result<Toolkit, Failure> {
     if matches!(toolkit.kind, Kind::System | Kind::Shared) || !closed(&toolkit) {
         return Ok(toolkit);
     }
-    let machines = inventory::usable(inventory::machine(&roots, &context.disk)).into_iter();
+    let machines = inventory::usable(discovery::machine(
+        Search { home: &context.home, roots: &roots, vars: &Vars::default() },
+        &context.disk,
+    ))
+    .into_iter();
     let open = machines.filter(|t| wanted.accepts(t.identity.version) && !closed(t));
     let Some(open) = open.max_by_key(|t| t.identity.version) else { return Ok(toolkit) };
     context.talk.say(&format!(

@@ -7,6 +7,7 @@ use crate::ui::view::{Style, View};
 use clap::Args as Arguments;
 use cudaup_core::activate::summary;
 use cudaup_core::inventory;
+use cudaup_core::layout;
 use cudaup_core::resolve::{Choice, resolve};
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -38,10 +39,8 @@ impl Args {
         let Some(tool) = &self.tool else {
             return Ok(Outcome::View(Box::new(Found { path: choice.toolkit.root.clone(), choice, why })));
         };
-        let path = choice.toolkit.root.join("bin").join(tool);
-        if tool.contains('/') || !is_program(&path) {
-            return Err(lacking(context, &choice, tool));
-        }
+        let path = layout::tool(&choice.toolkit.root, tool, &context.disk).filter(|path| is_program(path));
+        let Some(path) = path else { return Err(lacking(context, &choice, tool)) };
         if let Some(other) = other_than(context, tool, &path) {
             context.talk.say(&other.note(tool));
         }

@@ -8,7 +8,9 @@ use crate::host::Host;
 use crate::source::plan::{Part, Platform};
 use crate::toolkit::receipt::Receipt;
 use crate::ui::view::size;
+use cudaup_core::discovery::{self, Search};
 use cudaup_core::disk::Disk;
+use cudaup_core::environment::Vars;
 use cudaup_core::home::Home;
 use cudaup_core::inventory::{self, Kind, Toolkit};
 use cudaup_core::version::Version;
@@ -62,6 +64,8 @@ fn on_tegra(here: Platform, host: &Host) -> Platform {
 
 /// The best toolkit that fits: managed, then linked, then the machine's own; of each kind the newest.
 fn present(home: &Home, roots: &[PathBuf], disk: &dyn Disk, wanted: Version) -> Option<Toolkit> {
+    // What only this shell brings, such as a module, is not there for the next one.
+    let here = Search { home, roots, vars: &Vars::default() };
     let newest = |toolkits: Vec<Toolkit>| {
         let fitting = toolkits.into_iter().filter(|t| wanted.accepts(t.identity.version));
         fitting.max_by_key(|t| t.identity.version)
@@ -69,7 +73,7 @@ fn present(home: &Home, roots: &[PathBuf], disk: &dyn Disk, wanted: Version) -> 
     let whole = |toolkit: &Toolkit| is_toolkit(&toolkit.root);
     newest(inventory::managed(home, disk).into_iter().filter(whole).collect())
         .or_else(|| newest(inventory::usable(inventory::links(home, disk))))
-        .or_else(|| newest(inventory::usable(inventory::machine(roots, disk))))
+        .or_else(|| newest(inventory::usable(discovery::machine(here, disk))))
 }
 
 /// Whether a directory among the managed toolkits is one. Names alone decide which toolkit applies; whoever installs or

@@ -5,7 +5,9 @@
 mod adding;
 mod addons;
 mod choosing;
+mod discovery;
 mod environment;
+mod explaining;
 #[path = "../../src/source/pypi/fake.rs"]
 #[expect(dead_code, reason = "the unit tests use more of it")]
 mod fake;

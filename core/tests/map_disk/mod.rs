@@ -16,6 +16,10 @@ pub enum Node {
     Closed,
     /// A FIFO.
     Fifo,
+    /// A file that may not be executed.
+    NoProgram,
+    /// A directory that cannot be read.
+    Locked,
 }
 
 /// Files and links by path; directories are what lies above them.
@@ -49,6 +53,18 @@ impl MapDisk {
     }
 }
 
+impl MapDisk {
+    /// Debian's package of 11.5, beside other programs and libraries of the system.
+    pub fn debian(self) -> Self {
+        self.with("/usr/bin/nvcc", "#!/bin/sh\n\nexec /usr/lib/nvidia-cuda-toolkit/bin/nvcc \"$@\"\n")
+            .with("/usr/lib/nvidia-cuda-toolkit/bin/nvcc", "release 11.5, V11.5.119")
+            .with("/usr/lib/x86_64-linux-gnu/libcudart.so.11.5.117", "")
+            .with("/usr/lib/cuda/include/cuda.h", "")
+            .with("/usr/include/cuda.h", "#define CUDA_VERSION 11050\n")
+            .with("/usr/bin/python3", "")
+    }
+}
+
 impl Disk for MapDisk {
     fn read(&self, path: &Path, limit: usize) -> Result<Vec<u8>, Unread> {
         let Some(path) = self.real(path) else { return Err(Unread::Absent) };
@@ -57,8 +73,9 @@ impl Disk for MapDisk {
             Some(Node::File(bytes)) => Ok(bytes.clone()),
             Some(Node::Closed) => Err(Unread::Refused("permission denied".into())),
             Some(Node::Fifo) => Err(Unread::NotAFile("a FIFO")),
+            Some(Node::NoProgram) => Ok(Vec::new()),
             Some(Node::Link(_)) => Err(Unread::Absent),
-            None => Err(Unread::NotAFile("a directory")),
+            Some(Node::Locked) | None => Err(Unread::NotAFile("a directory")),
         }
     }
 
@@ -70,13 +87,16 @@ impl Disk for MapDisk {
 
     fn names(&self, directory: &Path) -> Option<Vec<(OsString, Entry)>> {
         let directory = self.real(directory)?;
+        if matches!(self.0.get(&directory), Some(Node::Locked)) {
+            return None;
+        }
         let mut names: BTreeMap<OsString, Entry> = BTreeMap::new();
-        for (path, node) in &self.0 {
-            let Ok(below) = path.strip_prefix(&directory) else { continue };
+        for (path, node) in self.0.range(directory.clone()..) {
+            let Ok(below) = path.strip_prefix(&directory) else { break };
             let mut parts = below.components();
             let Some(first) = parts.next() else { continue };
             let kind = match (parts.next(), node) {
-                (Some(_), _) => Entry::Directory,
+                (Some(_), _) | (None, Node::Locked) => Entry::Directory,
                 (None, Node::Link(_)) => Entry::Link,
                 (None, Node::Fifo) => Entry::Other,
                 (None, _) => Entry::File,
@@ -89,10 +109,15 @@ impl Disk for MapDisk {
     fn kind(&self, path: &Path) -> Option<Entry> {
         let path = self.real(path)?;
         match self.0.get(&path) {
-            Some(Node::File(_) | Node::Closed) => Some(Entry::File),
+            Some(Node::File(_) | Node::Closed | Node::NoProgram) => Some(Entry::File),
+            Some(Node::Locked) | None => Some(Entry::Directory),
             Some(_) => Some(Entry::Other),
-            None => Some(Entry::Directory),
         }
+    }
+
+    fn is_program(&self, path: &Path) -> bool {
+        self.is_file(path)
+            && !self.real(path).is_some_and(|p| matches!(self.0.get(&p), Some(Node::NoProgram)))
     }
 
     fn real(&self, path: &Path) -> Option<PathBuf> {
@@ -103,7 +128,9 @@ impl Disk for MapDisk {
                 return self.real(&next);
             }
         }
-        self.0.keys().any(|known| known.starts_with(path)).then(|| path.to_path_buf())
+        // What lies below a path comes next behind it.
+        let (next, _) = self.0.range(path.to_path_buf()..).next()?;
+        next.starts_with(path).then(|| path.to_path_buf())
     }
 
     fn target(&self, link: &Path) -> Option<PathBuf> {
