@@ -1,0 +1,8 @@
+# shellcheck shell=bash
+# The same in a build directory that was configured and built while the project was pinned to another toolkit.
+export title='the same, build directory of another toolkit'
+lacks() { has cmake || echo 'cmake is not installed'; }
+# shellcheck source=tests/consumers/parts/cmake.sh
+. "$CONSUMERS/parts/cmake.sh"
+earlier() { language_project && configured && cmake --build build; }
+take() { touch a.cu && configured && built; }
