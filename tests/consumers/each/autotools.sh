@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # A configure that looks for nvcc on PATH and takes the directory above it for the toolkit.
-export title='autotools, root from `nvcc`'
+export title="autotools, root from \`nvcc\`"
 lacks() { { has autoconf && has automake; } || echo 'autoconf and automake are not installed'; }
 generate() {
     cat >configure.ac <<'TEXT'
@@ -28,7 +28,7 @@ take() {
     local root
     # What autoreconf makes does not depend on the toolkit.
     [ -e "$SHARED/autotools/configure" ] || { mkdir -p "$SHARED/autotools" && (cd "$SHARED/autotools" && generate); }
-    cp -r "$SHARED/autotools/." .
+    cp -a "$SHARED/autotools/." .
     program >a.cu
     ./configure
     root=$(sed -n 's/^CUDA_ROOT = //p' Makefile)

@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # The setting that mends ccache behind shims: the compiler says itself which it is.
-export title='the same, `compiler_check = %compiler% --version`'
+export title="the same, \`compiler_check = %compiler% --version\`"
 lacks() { has ccache || echo 'ccache is not installed'; }
 # shellcheck source=tests/consumers/parts/caches.sh
 . "$CONSUMERS/parts/caches.sh"

@@ -9,7 +9,7 @@ take() {
     crate 'cudarc = { version = "0.19", default-features = false, features = ["std", "runtime", "dynamic-linking", "cuda-version-from-build-system"] }'
     "$CARGO" clean -q -p cudarc || true
     "$CARGO" check -q || nothing 'its build script ends with an error'
-    output=$(ls -t "$CARGO_TARGET_DIR"/debug/build/cudarc-*/output | head -n 1)
+    output=$(compgen -G "$CARGO_TARGET_DIR/debug/build/cudarc-*/output" | head -n 1)
     sed -n 's/^cargo:rustc-link-search=native=/library /p' "$output" | while read -r _ path; do
         [ ! -e "$path/libcudart.so" ] || saw library "$path"
     done

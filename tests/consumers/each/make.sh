@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # A Makefile as NVIDIA's samples have it: CUDA_PATH from the environment, else a fixed place.
-export title='make, `CUDA_PATH ?=`'
+export title="make, \`CUDA_PATH ?=\`"
 lacks() { has make || echo 'make is not installed'; }
 take() {
     program >a.cu

@@ -4,4 +4,4 @@ export title='CMake with Ninja, both in one project'
 lacks() { { has cmake && has ninja; } || echo 'cmake and ninja are not installed'; }
 # shellcheck source=tests/consumers/parts/cmake.sh
 . "$CONSUMERS/parts/cmake.sh"
-take() { both_project && configured -G Ninja && built; }
+take() { both_project && CMAKE_GENERATOR=Ninja configured && built; }

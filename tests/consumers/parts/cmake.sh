@@ -37,7 +37,7 @@ file(WRITE ${CMAKE_BINARY_DIR}/found "header ${CUDAToolkit_INCLUDE_DIRS}\nlibrar
 TEXT
 }
 
-configured() { cmake -S . -B build "$@"; }
+configured() { cmake -S . -B build; }
 
 # Builds, and says what the cache, the dependency files and the program say.
 built() {

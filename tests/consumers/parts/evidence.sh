@@ -28,6 +28,7 @@ int main() {
     std::printf("%s", COMPILER "header " TEXT(CUDART_VERSION) "\n");
     // Without a driver a runtime of 11 does not say its version.
     if (cudaRuntimeGetVersion(&library) == cudaSuccess && library) std::printf("library %d\n", library);
+    return 0;
 }
 TEXT
 }
@@ -51,7 +52,7 @@ runs() {
 # The header that a dependency file or a compiler's list names.
 header_in() {
     local path
-    path=$(tr ' \\' '\n\n' <"$1" | grep '/cuda_runtime\.h$' | head -n 1)
+    path=$(grep -oE '[^ ]*/cuda_runtime\.h' "$1" | head -n 1)
     [ -z "$path" ] || saw header "$path"
 }
 

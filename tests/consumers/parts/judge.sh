@@ -1,4 +1,5 @@
 # shellcheck shell=bash
+# shellcheck disable=SC2154  # what `run` has set
 # From evidence to an outcome: which toolkit was taken, or that it was a mixture.
 
 # The toolkit in whose tree a path lies, or that has this release (12.4, or CUDART_VERSION's 12040).
@@ -45,7 +46,7 @@ is_right() { [ "$1" = "$2" ]; }
 
 # The outcomes of one consumer in one way, shortened: `rows` holds lines of project and outcome.
 cell() {
-    local project text right='' all=1 groups='' out=''
+    local project text right='' groups='' out=''
     declare -A others=()
     local order=()
     while IFS=$'\t' read -r project text; do
@@ -53,7 +54,6 @@ cell() {
             right+=", $project"
             continue
         fi
-        all=''
         [ -n "${others[$text]:-}" ] || order+=("$text")
         others[$text]+=", $project"
     done <<<"$1"
@@ -66,6 +66,5 @@ cell() {
             out+="${out:+<br>}in $groups: $text"
         fi
     done
-    [ -n "$all" ] && out="$out" # all right: the list of what was taken is the whole cell
     printf '%s' "${out//|/\\|}"
 }

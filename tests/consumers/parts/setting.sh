@@ -1,4 +1,5 @@
 # shellcheck shell=bash
+# shellcheck disable=SC2154  # what `run` has set
 # The programs, the toolkits and the home that all consumers of one run share; what they need on the machine.
 
 cache=${CUDAUP_TEST_CACHE:-${HOME:-/tmp}/.cache/cudaup-test}/consumers

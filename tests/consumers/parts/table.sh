@@ -1,4 +1,5 @@
 # shellcheck shell=bash
+# shellcheck disable=SC2154  # what `run` has set
 # The table in docs/consumers.md. Rows of consumers that did not run this time stay as they are.
 
 declare -A rows
@@ -18,6 +19,7 @@ write_page() {
         line=$(grep -F -- "<!-- $name -->" "$page" || true)
         [ -z "$line" ] || rows[$name]=$line
     done
+    # shellcheck disable=SC2016  # these are quotes of Markdown
     table='| what builds or searches | through the hook | shims alone | `cudaup exec` |'$'\n''|---|---|---|---|'
     for name in "${consumers[@]}"; do table+=${rows[$name]:+$'\n'${rows[$name]}}; done
     table=$table awk '
