@@ -12,6 +12,6 @@ take() {
     if clang++-19 --cuda-gpu-arch=sm_80 a.cu -o a -lcudart; then
         runs ./a
     else
-        note 'clang 19 cannot compile with it'
+        remark 'clang 19 cannot compile with it'
     fi
 }

@@ -2,7 +2,11 @@
 # An extension for Python whose setup.py looks for CUDA in the order of PyTorch's: CUDA_HOME, CUDA_PATH, the directory
 # above `which nvcc`.
 export title='setuptools extension'
-lacks() { [ -e "$VENV/has-setuptools" ] || echo 'there is no Python environment with setuptools'; }
+lacks() {
+    [ -e "$VENV/has-setuptools" ] || { echo 'there is no Python environment with setuptools' && return; }
+    "$VENV/bin/python" -c 'import os, sysconfig; os.stat(sysconfig.get_path("include") + "/Python.h")' 2>/dev/null ||
+        echo "Python's headers are not installed"
+}
 take() {
     program >a.cu
     cat >setup.py <<'TEXT'

@@ -5,6 +5,8 @@
 saw() { printf '%s %s\n' "$1" "$2" >>"$EVIDENCE"; }
 # What belongs to the outcome and is no toolkit.
 note() { saw note "$*"; }
+# What the consumer cannot do with this toolkit, whoever chose it.
+remark() { saw remark "$*"; }
 # Nothing of CUDA was found, and the consumer goes on or ends without: no failure of the consumer itself.
 nothing() { saw nothing "$*"; exit 0; }
 # This cannot be had in this project, for a cause outside the toolkit.

@@ -20,11 +20,12 @@ toolkit_of() {
 
 # What was seen, as one line. A toolkit's name alone: that one and no other.
 outcome() {
-    local kind value taken='' kinds='' notes='' absent='' first='' mixed=''
+    local kind value taken='' kinds='' notes='' remark='' absent='' first='' mixed=''
     while read -r kind value; do
         case $kind in
             skip) printf 'skipped: %s' "$value"; return ;;
             nothing) printf 'none: %s' "${value//"$home"/\~}"; return ;;
+            remark) remark=" ($value)"; continue ;;
             note) notes+="; $value"; continue ;;
         esac
         [ "$kind $value" != 'loaded absent' ] || { absent='; libcudart is not found when it runs'; continue; }
@@ -38,11 +39,11 @@ outcome() {
     else
         printf '%s' "${first:-none}"
     fi
-    printf '%s' "$absent$notes"
+    printf '%s' "$remark$absent$notes"
 }
 
 # Through the hook and with exec nothing but the project's own toolkit will do.
-is_right() { [ "$1" = "$2" ]; }
+is_right() { case $1 in "$2" | "$2 ("*')') ;; *) return 1 ;; esac; }
 
 # The outcomes of one consumer in one way, shortened: `rows` holds lines of project and outcome.
 cell() {
@@ -51,7 +52,7 @@ cell() {
     local order=()
     while IFS=$'\t' read -r project text; do
         if is_right "$text" "$project"; then
-            right+=", $project"
+            right+=", $text"
             continue
         fi
         [ -n "${others[$text]:-}" ] || order+=("$text")

