@@ -12,5 +12,5 @@ through() { "$@" -arch=sm_80 -c a.cu -o a.o; }
 # What the object says of itself beside the toolkit that is in force, whether or not it can be linked.
 object() {
     top_of nvcc
-    grep -aoE '(nvcc|header) [0-9]+(\.[0-9]+)?' a.o >>"$EVIDENCE"
+    grep -aoE '(nvcc|header) [0-9]+(\.[0-9]+)?' a.o | sed 's/^nvcc/object/' >>"$EVIDENCE"
 }

@@ -20,7 +20,7 @@ project(a LANGUAGES CXX)
 find_package(CUDAToolkit REQUIRED)
 add_executable(a a.cpp)
 target_link_libraries(a CUDA::cudart)
-file(WRITE ${CMAKE_BINARY_DIR}/found "header ${CUDAToolkit_INCLUDE_DIRS}\nlibrary ${CUDA_CUDART}\n")
+file(WRITE ${CMAKE_BINARY_DIR}/found "cached ${CUDAToolkit_INCLUDE_DIRS}\nlibrary ${CUDA_CUDART}\n")
 TEXT
 }
 
@@ -33,7 +33,7 @@ set(CMAKE_CUDA_ARCHITECTURES 80)
 find_package(CUDAToolkit REQUIRED)
 add_executable(a a.cu)
 target_link_libraries(a CUDA::cudart)
-file(WRITE ${CMAKE_BINARY_DIR}/found "header ${CUDAToolkit_INCLUDE_DIRS}\nlibrary ${CUDA_CUDART}\n")
+file(WRITE ${CMAKE_BINARY_DIR}/found "cached ${CUDAToolkit_INCLUDE_DIRS}\nlibrary ${CUDA_CUDART}\n")
 TEXT
 }
 

@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # What a consumer has at hand: the program that it builds, and the words for what was seen.
-# Each piece of evidence is a line in $EVIDENCE: a kind (nvcc, header, library, loaded, root) and a path or a release.
+# Each piece of evidence is a line in $EVIDENCE: a kind (nvcc, header, library, loaded, root, ...) and a path or a release.
 
 saw() { printf '%s %s\n' "$1" "$2" >>"$EVIDENCE"; }
 # What belongs to the outcome and is no toolkit.

@@ -37,9 +37,24 @@ outcome() {
     if [ -n "$mixed" ]; then
         printf 'mixture: %s' "${kinds#, }"
     else
-        printf '%s' "${first:-none}"
+        case $first in
+            '') printf 'none' ;;
+            [/~]*) printf 'none: takes %s' "$first" ;;
+            *) printf '%s' "$first" ;;
+        esac
     fi
     printf '%s' "$remark$absent$notes"
+}
+
+# An outcome in words that hold for every project: of this one's toolkit, and of the one that was there earlier.
+relative() {
+    local text=$1 this=$2 earlier=$3
+    case $text in
+        mixture:*) text=${text//" $this "/ this } text=${text//" $earlier "/ earlier } ;;
+        "$earlier") text='the earlier one, whole' ;;
+        "$earlier;"*) text="the earlier one, whole${text#"$earlier"}" ;;
+    esac
+    printf '%s' "$text"
 }
 
 # Through the hook and with exec nothing but the project's own toolkit will do.
