@@ -8,6 +8,7 @@ cmake_minimum_required(VERSION 3.20)
 project(a LANGUAGES CXX)
 set(CMAKE_CUDA_ARCHITECTURES 80)
 enable_language(CUDA)
+set(CMAKE_EXE_LINKER_FLAGS -Wl,--trace)
 add_executable(a a.cu)
 TEXT
 }
@@ -18,6 +19,7 @@ find_project() {
 cmake_minimum_required(VERSION 3.20)
 project(a LANGUAGES CXX)
 find_package(CUDAToolkit REQUIRED)
+set(CMAKE_EXE_LINKER_FLAGS -Wl,--trace)
 add_executable(a a.cpp)
 target_link_libraries(a CUDA::cudart)
 file(WRITE ${CMAKE_BINARY_DIR}/found "cached ${CUDAToolkit_INCLUDE_DIRS}\nlibrary ${CUDA_CUDART}\n")
@@ -31,6 +33,7 @@ cmake_minimum_required(VERSION 3.20)
 project(a LANGUAGES CXX CUDA)
 set(CMAKE_CUDA_ARCHITECTURES 80)
 find_package(CUDAToolkit REQUIRED)
+set(CMAKE_EXE_LINKER_FLAGS -Wl,--trace)
 add_executable(a a.cu)
 target_link_libraries(a CUDA::cudart)
 file(WRITE ${CMAKE_BINARY_DIR}/found "cached ${CUDAToolkit_INCLUDE_DIRS}\nlibrary ${CUDA_CUDART}\n")
@@ -49,7 +52,9 @@ built() {
         *) saw nvcc "$compiler" ;;
     esac
     [ ! -e build/found ] || cat build/found >>"$EVIDENCE"
-    cmake --build build -v || { note 'the build fails'; exit 0; }
+    cmake --build build >trace 2>&1 || { cat trace; note 'the build fails'; exit 0; }
+    cat trace
+    library_in <(grep -v -e -Wl, trace)
     for depends in build/CMakeFiles/a.dir/*.d; do
         [ ! -e "$depends" ] || header_in "$depends"
     done

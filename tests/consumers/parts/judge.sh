@@ -60,27 +60,26 @@ relative() {
 # Through the hook and with exec nothing but the project's own toolkit will do.
 is_right() { case $1 in "$2" | "$2 ("*')') ;; *) return 1 ;; esac; }
 
-# The outcomes of one consumer in one way, shortened: `rows` holds lines of project and outcome.
+# The outcomes of one consumer in one way, shortened: lines of project and outcome, of which equal ones stand together.
 cell() {
-    local project text right='' groups='' out=''
-    declare -A others=()
-    local order=()
+    local project text key out='' groups=()
+    declare -A of=()
     while IFS=$'\t' read -r project text; do
-        if is_right "$text" "$project"; then
-            right+=", $text"
-            continue
-        fi
-        [ -n "${others[$text]:-}" ] || order+=("$text")
-        others[$text]+=", $project"
+        # What is said beside a project's own toolkit can be the same in others.
+        case $text in
+            "$project" | "$project;"* | "$project ("*) key=own${text#"$project"} ;;
+            *) key=$text ;;
+        esac
+        [ -n "${of[$key]:-}" ] || groups+=("$key")
+        of[$key]+=", $project"
     done <<<"$1"
-    [ -z "$right" ] || out=${right#, }
-    for text in "${order[@]}"; do
-        groups=${others[$text]#, }
-        if [ -z "$right" ] && [ "${#order[@]}" = 1 ]; then
-            out=$text
-        else
-            out+="${out:+<br>}in $groups: $text"
-        fi
+    for key in "${groups[@]}"; do
+        project=${of[$key]#, }
+        case $key in
+            own*) text=$project${key#own} ;;
+            *) text=$key; [ "${#groups[@]}" = 1 ] || text="in $project: $key" ;;
+        esac
+        out+=${out:+<br>}$text
     done
     printf '%s' "${out//|/\\|}"
 }
