@@ -35,7 +35,9 @@ TEXT
     for package in "$cache"/wheels/*.py; do
         [ ! -e "$package" ] || said+=", $(sed -n '1s/^# \([^-]*\)-\([^-]*\)-.*/\1 \2/p' "$package")"
     done
-    for package in "$work"/shared/*.lock; do
+    # Of crates that did not run this time, the versions of the last time.
+    for package in "$work"/shared/*.lock; do [ ! -e "$package" ] || cp -- "$package" "$cache/"; done
+    for package in "$cache"/*.lock; do
         [ ! -e "$package" ] || said+=", $(sed -n '/^name = "\(cudarc\|bindgen_cuda\)"/{s/.*"\(.*\)"/\1/;N;s/\nversion = "\(.*\)"/ \1/p}' "$package")"
     done
     printf 'Made with %s.' "${said#, }"
@@ -58,5 +60,4 @@ write_page() {
         !inside { print }
     ' "$page" >"$work/page"
     cp -- "$work/page" "$page"
-    say "renewed: docs/consumers.md"
 }
