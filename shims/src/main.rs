@@ -13,16 +13,22 @@ use cudaup_core::resolve::{Choice, World};
 use cudaup_core::text::plain;
 use cudaup_core::tools::part_of;
 use cudaup_shim::RealDisk;
+use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};
 use std::io::Write;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
-/// Names the program that a shim went on to, for the shim that it may start in turn (ccache under the name nvcc): that one
-/// looks only behind it.
+/// How many shims have gone on to another program in a row, each started by the one before, and to which the last did:
+/// `2;/usr/lib/ccache/nvcc`. ccache under the name nvcc calls the next nvcc on PATH that is not ccache: the shim again.
 const PASSED: &str = "_CUDAUP_PASSED";
+
+/// So often a program that was gone on to may start its own name once more, as `nsys profile sh -c 'nsys export'` does. After
+/// that a shim looks only behind the last one.
+const ROUNDS: u32 = 8;
 
 /// Exit codes of a shim's own failures, as shells give them.
 const NOT_FOUND: u8 = 127;
@@ -89,7 +95,7 @@ fn choose(world: &World, tool: &OsStr) -> Outcome {
                 Some(theirs)
             } else {
                 let next = next_on_path(world, tool, Some(&foreign()));
-                changes.extend(next.as_deref().map(passed));
+                changes.extend(next.as_deref().map(|next| passed(world, next)));
                 next
             };
             let Some(program) = program else { return Outcome::Say(lacks(world, choice, tool)) };
@@ -97,7 +103,7 @@ fn choose(world: &World, tool: &OsStr) -> Outcome {
             Outcome::Run { program, changes }
         }
         Entered::Nothing => match next_on_path(world, tool, None) {
-            Some(program) => Outcome::Run { changes: vec![passed(&program)], program },
+            Some(program) => Outcome::Run { changes: vec![passed(world, &program)], program },
             None => Outcome::Say(vec![
                 format!("cudaup: no CUDA toolkit is chosen here and no other {} is on PATH", tool.display()),
                 "try: cudaup use VERSION (this project)   cudaup use --default VERSION (you)".into(),
@@ -111,24 +117,40 @@ fn choose(world: &World, tool: &OsStr) -> Outcome {
     }
 }
 
-fn passed(program: &Path) -> Change {
-    (PASSED.into(), Some(program.into()))
+/// What the program that a shim goes on to is told.
+fn passed(world: &World, program: &Path) -> Change {
+    let (rounds, _) = rounds(world);
+    let mut text = OsString::from(format!("{};", rounds.saturating_add(1)));
+    text.push(program);
+    (PASSED.into(), Some(text))
 }
 
-/// The tool's next place on PATH behind this shim's own, and behind the one that a shim went on to before; with `outside`, only
-/// places outside every CUDA root. Only ever onwards, so that nothing that calls shims is called by them for ever.
+/// How often it went on already, and to which program the last time.
+fn rounds<'a>(world: &World<'a>) -> (u32, Option<&'a Path>) {
+    let bytes = world.vars.get(PASSED).map(OsStr::as_bytes).unwrap_or_default();
+    let Some(end) = bytes.iter().position(|b| *b == b';') else { return (0, None) };
+    let (number, place) = bytes.split_at(end);
+    let number = std::str::from_utf8(number).ok().and_then(|n| n.parse().ok());
+    let place = place.get(1..).unwrap_or_default();
+    number.map_or((0, None), |n| (n, Some(Path::new(OsStr::from_bytes(place)))))
+}
+
+/// The tool's next place on PATH behind this shim's own; with `outside`, only places outside every CUDA root. In the end only
+/// ever onwards, so that nothing that calls shims is called by them for ever.
 fn next_on_path(world: &World, tool: &OsStr, outside: Option<&Foreign>) -> Option<PathBuf> {
     let shims = world.home.shims();
+    let mut seen = HashSet::new();
     let places: Vec<PathBuf> = split(world.vars.get("PATH")?)
         .into_iter()
-        .filter(|entry| !entry.is_empty())
+        .filter(|entry| !entry.is_empty() && seen.insert(entry.clone()))
         .map(|entry| Path::new(&entry).join(tool))
         .collect();
     let behind = |at: Option<usize>| at.map_or(0, |at| at + 1);
     let own = behind(places.iter().position(|place| is_this_program(place)));
-    let before = world.vars.get(PASSED).map(Path::new);
-    let passed = behind(places.iter().position(|place| before == Some(place)));
-    places.into_iter().skip(own.max(passed)).find(|place| {
+    let (rounds, last) = rounds(world);
+    let passed = behind(places.iter().position(|place| last == Some(place)));
+    let first = if rounds < ROUNDS { own } else { own.max(passed) };
+    places.into_iter().skip(first).find(|place| {
         let directory = place.parent().unwrap_or(place);
         directory != shims
             && outside.is_none_or(|foreign| !foreign.owns_entry(directory.as_os_str()))

@@ -84,7 +84,9 @@ pub fn is_toolkit(root: &Path) -> bool {
 
 /// The failure of what has the place of a toolkit and is none.
 pub fn no_toolkit(root: &Path) -> Failure {
+    let place = shell_words::quote(&root.to_string_lossy()).into_owned();
     Failure::failed(format!("{} is there, but it is no toolkit", root.display()))
+        .hint(format!("mv {place} {place}.old"))
 }
 
 /// The owner of the home, where root is about to leave files of its own in it.

@@ -28,6 +28,17 @@ fn a_wrapper_that_calls_the_shim_again_is_not_called_again() {
     };
     let (wrapped, real) = (at.path("wrapped"), at.path("real"));
     assert_eq!(shim(&at, "nvcc", "p", path(&[&shims, &wrapped, &real])).out, "real again\n");
+    // A start file that was read twice.
+    let other = at.path("other");
+    at.script("other/nvcc", &format!("exec '{}/nvcc' again", shims.display()));
+    for around in [[&wrapped, &wrapped, &real], [&wrapped, &real, &wrapped]] {
+        let around: Vec<&Path> = std::iter::once(&shims).chain(around).map(PathBuf::as_path).collect();
+        assert_eq!(shim(&at, "nvcc", "p", path(&around)).out, "real again\n", "{around:?}");
+    }
+    let two = [shims.as_path(), &wrapped, &other, &wrapped, &real];
+    assert_eq!(shim(&at, "nvcc", "p", path(&two)).out, "real again\n");
+    let front = [wrapped.as_path(), &shims, &wrapped, &real];
+    assert_eq!(shim(&at, "nvcc", "p", path(&front)).out, "real\n", "it stands behind the shims already");
     let nowhere = shim(&at, "nvcc", "p", path(&[&shims, &wrapped]));
     assert!(nowhere.code == Some(127) && nowhere.err.contains("no other nvcc is on PATH"), "{nowhere:?}");
     // The same where a toolkit is chosen that lacks the tool.
@@ -39,6 +50,25 @@ fn a_wrapper_that_calls_the_shim_again_is_not_called_again() {
         .unwrap();
     let lacking = shim(&at, "ptxas", "q", path(&[&shims, &wrapped]));
     assert!(lacking.code == Some(127) && lacking.err.contains("has no ptxas"), "{lacking:?}");
+}
+
+/// Tools that start programs are started in them again.
+#[test]
+fn a_program_that_a_shim_went_on_to_can_call_its_own_name() {
+    let at = Sandbox::new();
+    at.managed("12.4.1");
+    at.cudaup("p", &["rehash"]);
+    let shims = at.home().join("shims");
+    fs::copy(at.home().join("bin/cudaup-shim"), shims.join("nsys")).unwrap();
+    at.script(
+        "real/nsys",
+        "echo nsys $1; [ \"$1\" != profile ] || exec sh -c 'nsys profiled && nsys export'",
+    );
+    let path = format!("{}:{}:/bin", shims.display(), at.path("real").display());
+    let said = shim(&at, "nsys", "p", |command| {
+        command.env("PATH", &path).arg("profile");
+    });
+    assert_eq!(said.out, "nsys profile\nnsys profiled\nnsys export\n", "{}", said.err);
 }
 
 /// A service has no HOME.

@@ -112,6 +112,7 @@ pub fn which(word: &str, rest: &[OsString]) -> Habit {
     let (versions, others): (Vec<OsString>, Vec<OsString>) =
         rest.iter().cloned().partition(|arg| is_request(arg));
     let Some(version) = versions.first() else { return means(&[word], rest) };
+    let others: Vec<OsString> = others.into_iter().filter(|arg| arg != "--version").collect();
     let others = if others.iter().any(|arg| !is_flag(arg) || arg == "--root") {
         others
     } else {

@@ -136,6 +136,8 @@ const SAYS: &[(&str, &[&str])] = &[
     ("use cudnn 9.8", &["the line `cudnn = 9.8` below the version"]),
     ("which --root 13.0", &["try: CUDAUP_VERSION=13.0 cudaup which --root\n"]),
     ("which nvcc 13.0", &["try: CUDAUP_VERSION=13.0 cudaup which nvcc\n"]),
+    ("which --version 12.1 nvcc", &["try: CUDAUP_VERSION=12.1 cudaup which nvcc\n"]),
+    ("which --version 12.1", &["try: CUDAUP_VERSION=12.1 cudaup which --root\n"]),
     ("which 13.0", &["try: CUDAUP_VERSION=13.0 cudaup which --root\n"]),
     ("root 13.0", &["try: CUDAUP_VERSION=13.0 cudaup which --root\n"]),
     ("install lts", &["no `lts`", "try: cudaup install latest\n"]),
