@@ -5,6 +5,7 @@ use crate::sandbox::{Said, Sandbox, said};
 use sha2::{Digest, Sha256};
 use std::fs;
 use std::io::Write;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -303,6 +304,10 @@ fn what_root_makes_for_everybody_everybody_can_read_under_any_umask() {
     let place = Place::new();
     let (at, home) = (&place.at, place.at.path("opt/cudaup"));
     let tree = at.path("usr/local/cuda-11.8");
+    // As the installer leaves it; the home itself is closed.
+    fs::create_dir_all(home.join("bin")).unwrap();
+    crate::sandbox::copy(&crate::sandbox::shim(), &home.join("bin/cudaup-shim"));
+    fs::set_permissions(&home, fs::Permissions::from_mode(0o700)).unwrap();
     let run = |arguments: &[&str]| {
         let mut command = at.command("/bin/sh", "p");
         command.env("CUDAUP_HOME", &home).env("NO_PROXY", "127.0.0.1");
