@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # The hook of cudaup for bash 4.2 and newer. `cudaup init bash` prints it after lines that set _cudaup_bin, _cudaup_asked_of,
-# _cudaup_home, _cudaup_system and the variables of the directory that the shell starts in.
+# _cudaup_home, _cudaup_system, _cudaup_asked and the variables of the directory that the shell starts in.
 #
 # At each prompt it looks, with builtins alone, whether anything changed that decides about the toolkit: the nearest
 # .cuda-version and what it says, the default files, CUDAUP_VERSION, PATH, CUDA_HOME, whether the toolkit still exists.
@@ -8,9 +8,9 @@
 
 # shellcheck disable=SC2154 # the lines above set them
 _cu_own=$_cudaup_home/default _cu_etc=$_cudaup_system/etc/cudaup/default
-_cudaup_pwd='' _cudaup_places=('') _cudaup_asked='' _cudaup_yield='' _cudaup_told=${_cudaup_told-}
-_cu_near='' _cu_same='' _cudaup_same='' _cudaup_seen='' _cu_root=/ _cudaup_fresh=yes
-_cudaup_there='' _cudaup_refused='' _cudaup_upper=A _cudaup_starting=''
+_cudaup_pwd='' _cudaup_places=('') _cudaup_yield='' _cudaup_told=${_cudaup_told-}
+_cu_near='' _cu_same='' _cudaup_same='' _cudaup_seen="${CUDA_HOME-};${PATH-}" _cu_root=/
+_cudaup_there='' _cudaup_refused='' _cudaup_upper=A _cudaup_starting=yes
 
 # At the prompt. This test is the whole cost where the last command succeeded, and a project's own pin and the user's
 # default are as they were; all other cases are _cudaup_look's. A machine's default that comes where none was is seen at the
@@ -80,7 +80,7 @@ _cudaup_read_machine() {
 }
 
 # Asks the program, if what its last answer stood on is no longer so: the directory may only be another with the same
-# answer. At the start the answer came with this file.
+# answer.
 _cudaup_change() {
   # Under `set -a` what a prompt sets is exported.
   builtin export -n "${!_cu@}"
@@ -88,9 +88,7 @@ _cudaup_change() {
     _cudaup_list
     builtin [ ":$_cudaup_there" = "$_cudaup_refused" ] || _cudaup_asked='?'
   fi
-  if [[ -n $_cudaup_fresh ]]; then
-    _cudaup_fresh=''
-  elif builtin [ "$_cudaup_lost$_cudaup_key" != "$_cudaup_asked" ]; then
+  if builtin [ "$_cudaup_lost$_cudaup_key" != "$_cudaup_asked" ]; then
     _cudaup_yield=''
     _cudaup_ask || return 0
   elif [[ -n $_cudaup_yield ]]; then
@@ -224,5 +222,3 @@ _cudaup_enrol() {
   esac
 }
 _cudaup_enrol
-_cudaup_hook
-_cudaup_starting=yes _cu_near=''

@@ -2,12 +2,18 @@
 
 use crate::activate::{Entered, Scope, activate, newcomer, shims_last};
 use crate::dialect::Dialect;
+use crate::disk::Unread;
 use crate::environment::{Change, Vars, changes, is_intact, leave, without_stale};
+use crate::home::MACHINE_DEFAULT;
 use crate::refusal::Refusal;
-use crate::resolve::World;
+use crate::resolve::{World, nearest_file};
 use crate::state;
 use std::ffi::OsStr;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::Path;
+
+/// The most that the hook of bash reads of a file.
+const LONGEST_SEEN: usize = 4096;
 
 /// What a shell has to do, and what its user is told.
 #[derive(Debug, Default)]
@@ -45,6 +51,26 @@ pub fn enter(world: &World) -> Steps {
         steps.lines.insert(0, line.to_owned());
     }
     steps
+}
+
+/// What a shell at its start would find that decides about the toolkit, as the hook of bash writes it down: the version file and
+/// what it holds, what the user's and the machine's default files hold, and `CUDAUP_VERSION`. With it the first prompt need not
+/// ask again. `None` where the shell could read something else there: a text that is not plain or not short, a file that
+/// is none.
+pub fn seen(world: &World) -> Option<Vec<u8>> {
+    world.cwd?;
+    let (file, pin) = nearest_file(world).ok()?.unwrap_or_default();
+    let text = |file: &Path| match world.disk.read(file, LONGEST_SEEN) {
+        Err(Unread::Absent) => Some(Vec::new()),
+        read => read.ok(),
+    };
+    let [own, machine] = [text(&world.home.default_file())?, text(&world.disk.system(MACHINE_DEFAULT))?];
+    let version = world.vars.get("CUDAUP_VERSION").unwrap_or_default();
+    let plain = |text: &Vec<u8>| {
+        text.len() < LONGEST_SEEN && text.iter().all(|b| matches!(b, b' '..=b'~' | b'\n' | b'\t'))
+    };
+    let parts = [file.into_os_string().into_vec(), pin, own, machine, version.as_bytes().to_vec()];
+    parts.iter().all(plain).then(|| parts.join(&b';'))
 }
 
 /// Directory and version files are as before: puts back what was lost of ours; lets go where another hand brought a

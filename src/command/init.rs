@@ -105,11 +105,24 @@ fn text(context: &Context, dialect: &Dialect) -> Vec<u8> {
     for line in &steps.lines {
         context.talk.say(line);
     }
-    // The hook comes last: it ends by taking what is there now as seen. Comments are for its readers, and a shell takes its
-    // time for them.
+    // The hook comes last: it ends by taking what is there now as seen. Comments and indentation are for its readers, and a
+    // shell takes its time for them.
     let hook = dialect.hook().unwrap_or_default();
-    let code = hook.lines().filter(|line| !line.trim_start().starts_with('#')).collect::<Vec<_>>().join("\n");
-    [&header.concat(), &steps.render(dialect.words()), code.as_bytes(), b"\n"].concat()
+    let code = hook
+        .lines()
+        .map(str::trim_start)
+        .filter(|line| !line.starts_with('#'))
+        .collect::<Vec<_>>()
+        .join("\n");
+    // bash is slow enough at looking by itself for that to be felt when it starts.
+    let seen = match dialect.name() {
+        "bash" => {
+            let key = follow::seen(&context.world()).unwrap_or_else(|| b"?".to_vec());
+            dialect.keep("_cudaup_asked", key)
+        }
+        _ => Vec::new(),
+    };
+    [&header.concat(), &steps.render(dialect.words()), &seen, code.as_bytes(), b"\n"].concat()
 }
 
 /// The path by which a start file finds this program: the one in the home, where it is this one, since that stays.
