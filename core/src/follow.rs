@@ -55,8 +55,7 @@ pub fn enter(world: &World) -> Steps {
 
 /// What a shell at its start would find that decides about the toolkit, as the hook of bash writes it down: the version file and
 /// what it holds, what the user's and the machine's default files hold, and `CUDAUP_VERSION`. With it the first prompt need not
-/// ask again. `None` where the shell could read something else there: a text that is not plain or not short, a file that
-/// is none.
+/// ask again. `None` where the shell could read something else there: a file that is long, is none, or holds zeros.
 pub fn seen(world: &World) -> Option<Vec<u8>> {
     world.cwd?;
     let (file, pin) = nearest_file(world).ok()?.unwrap_or_default();
@@ -66,11 +65,9 @@ pub fn seen(world: &World) -> Option<Vec<u8>> {
     };
     let [own, machine] = [text(&world.home.default_file())?, text(&world.disk.system(MACHINE_DEFAULT))?];
     let version = world.vars.get("CUDAUP_VERSION").unwrap_or_default();
-    let plain = |text: &Vec<u8>| {
-        text.len() < LONGEST_SEEN && text.iter().all(|b| matches!(b, b' '..=b'~' | b'\n' | b'\t'))
-    };
+    let alike = |text: &Vec<u8>| text.len() < LONGEST_SEEN && !text.contains(&0);
     let parts = [file.into_os_string().into_vec(), pin, own, machine, version.as_bytes().to_vec()];
-    parts.iter().all(plain).then(|| parts.join(&b';'))
+    parts.iter().all(alike).then(|| parts.join(&b';'))
 }
 
 /// Directory and version files are as before: puts back what was lost of ours; lets go where another hand brought a

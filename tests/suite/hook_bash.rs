@@ -227,6 +227,32 @@ fn a_shell_that_starts_in_a_project_takes_the_short_test_at_its_prompts() {
     assert_eq!(lines(&said.out), ["calm", "long", "end"]);
 }
 
+/// The program says with the hook what it saw: the first prompt asks only where that is no longer so, or where bash cannot be
+/// sure to read the same.
+#[test]
+fn the_first_prompt_asks_only_if_something_changed_since_the_start() {
+    let at = machine();
+    let [old, new] = ["11.8.0", "12.4.1"].map(|version| nvcc(&at, version));
+    at.write("home/.cudaup/default", "11.8\n");
+    let watch = "eval \"$(declare -f _cudaup_ask | sed '1s/.*/_asks ()/')\"\n_cudaup_ask() { echo asked; _asks \"$@\"; }\n";
+    at.write("home/watch", watch);
+    let pinned = |pin: &str, between: &str| {
+        at.write("home/q/.cuda-version", pin);
+        let fed = format!("cd ~/q\n{INIT}; . ~/watch; {between}\ncommand -v nvcc\n");
+        let said = interactive(&at, &fed);
+        assert_eq!(complaints(&said, &fed), "", "{pin:?} {between}");
+        lines(&said.out)
+    };
+    assert_eq!(pinned("12.4\n", ":"), [new.as_str()]);
+    assert_eq!(pinned("12.4", "cd ~; cd ~/q"), [new.as_str()]);
+    assert_eq!(pinned("12.4\n", "echo 11.8 >~/q/.cuda-version"), ["asked", old.as_str()]);
+    assert_eq!(pinned("12.4\n", "cd ~"), ["asked", old.as_str()]);
+    assert_eq!(pinned("12.4\n", "PATH=/usr/bin:/bin"), ["asked", new.as_str()]);
+    assert_eq!(pinned("12.4\n", "export CUDAUP_VERSION=11.8"), ["asked", old.as_str()]);
+    assert_eq!(pinned("12.4 # für alle\n", ":"), [new.as_str()]);
+    assert_eq!(pinned(&format!("12.4\n{}", "# long\n".repeat(700)), ":"), ["asked", new.as_str()]);
+}
+
 #[test]
 fn what_the_hook_remembers_under_set_a_is_not_exported_for_good() {
     let at = machine();
