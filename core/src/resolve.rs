@@ -177,18 +177,15 @@ pub fn meet_toolkit(world: &World, asked: Asked) -> Result<Choice, Refusal> {
 
 /// The nearest pin from the current directory up, with its path.
 pub fn nearest_pin(world: &World) -> Result<Option<(PathBuf, Pin)>, Refusal> {
-    match nearest_file(world) {
-        Ok(None) => Ok(None),
-        Ok(Some((file, bytes))) => match pin::parse(&bytes) {
-            Ok(pin) => Ok(Some((file.clone(), pin.of_file(&file)))),
-            Err(bad) => Err(Refusal { rule: Rule::Pin(file, 0), why: Why::Bad(bad) }),
-        },
-        Err((file, unread)) => Err(Refusal { rule: Rule::Pin(file, 0), why: Why::Unreadable(unread) }),
+    let Some((file, bytes)) = nearest_file(world)? else { return Ok(None) };
+    match pin::parse(&bytes) {
+        Ok(pin) => Ok(Some((file.clone(), pin.of_file(&file)))),
+        Err(bad) => Err(Refusal { rule: Rule::Pin(file, 0), why: Why::Bad(bad) }),
     }
 }
 
-/// The nearest version file from the current directory up, and what it holds, or why that cannot be read.
-pub fn nearest_file(world: &World) -> Result<Option<(PathBuf, Vec<u8>)>, (PathBuf, Unread)> {
+/// The nearest version file from the current directory up, and what it holds; refused where that cannot be read.
+pub fn nearest_file(world: &World) -> Result<Option<(PathBuf, Vec<u8>)>, Refusal> {
     let Some(cwd) = world.cwd else { return Ok(None) };
     let ceiling = world.vars.get("CUDAUP_CEILING").filter(|c| !c.is_empty()).map(Path::new);
     for directory in cwd.ancestors() {
@@ -200,7 +197,9 @@ pub fn nearest_file(world: &World) -> Result<Option<(PathBuf, Vec<u8>)>, (PathBu
             Ok(bytes) => return Ok(Some((file, bytes))),
             Err(Unread::Absent) => {}
             Err(Unread::Unreachable) => return Ok(None),
-            Err(unread) => return Err((file, unread)),
+            Err(unread) => {
+                return Err(Refusal { rule: Rule::Pin(file, 0), why: Why::Unreadable(unread) });
+            }
         }
     }
     Ok(None)
