@@ -4,7 +4,7 @@
 use crate::debian;
 use crate::disk::{Disk, Entry};
 use crate::environment::{Vars, leave};
-use crate::fitness::{Broken, broken};
+use crate::fitness::{Broken, broken, dead_end};
 use crate::foreign::ROOT_VARIABLES;
 use crate::home::Home;
 use crate::identity::{Identity, Tree, identify};
@@ -12,7 +12,7 @@ use crate::inventory::{Found, Kind, MACHINE, is_toolkit_name};
 use crate::list::components;
 use crate::origin::Origin;
 use crate::version::Version;
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 /// What decides about where toolkits are looked for.
@@ -33,7 +33,7 @@ pub fn machine(search: Search, disk: &dyn Disk) -> Vec<Found> {
     for (parent, origin) in [("/usr/local", Origin::Local), ("/opt", Origin::Opt)] {
         let parent = disk.system(parent);
         for (name, kind) in sorted_names(&parent, disk).unwrap_or_default() {
-            if is_toolkit_name(&name) {
+            if name.to_str().is_some_and(is_toolkit_name) {
                 let path = parent.join(name);
                 add(&mut found, &path, &Kind::System, &origin, disk);
                 dangling(&mut found, &path, kind, &origin, disk);
@@ -57,8 +57,9 @@ fn hpc_sdk(found: &mut Vec<Found>, disk: &dyn Disk) {
     let parent = disk.system("/opt/nvidia/hpc_sdk").join(format!("Linux_{MACHINE}"));
     for (release, _) in sorted_names(&parent, disk).unwrap_or_default() {
         let cuda = parent.join(&release).join("cuda");
+        let release = release.to_string_lossy().into_owned();
         for (name, _) in sorted_names(&cuda, disk).unwrap_or_default() {
-            if Version::parse(&name).is_some() {
+            if name.to_str().and_then(Version::parse).is_some() {
                 add(found, &cuda.join(name), &Kind::System, &Origin::HpcSdk(release.clone()), disk);
             }
         }
@@ -77,7 +78,7 @@ fn below_root(found: &mut Vec<Found>, root: &Path, disk: &dyn Disk) {
             aliases: Vec::new(),
             kind: Kind::Shared,
             origin: Origin::Root,
-            broken: disk.real(root).map(|_| Broken::Closed),
+            broken: disk.real(root).and_then(|_| broken(root, disk)),
             tree: None,
         });
         return;
@@ -97,14 +98,16 @@ fn below_root(found: &mut Vec<Found>, root: &Path, disk: &dyn Disk) {
 fn of_other_home(found: &mut Vec<Found>, home: &Home, disk: &dyn Disk) {
     let other = home.machine(disk).filter(|machine| *machine != MACHINE);
     let mut toolkits = Vec::new();
-    for (name, kind) in sorted_names(&home.toolkits(), disk).unwrap_or_default() {
-        let path = home.toolkit(&name);
-        let exact = Version::parse(&name).filter(|v| v.is_exact() && kind == Entry::Directory);
+    let names = sorted_names(&home.toolkits(), disk).unwrap_or_default();
+    for (name, kind) in &names {
+        let path = home.toolkits().join(name);
+        let exact = name.to_str().and_then(Version::parse);
+        let exact = exact.filter(|v| v.is_exact() && *kind == Entry::Directory);
         match (exact, disk.real(&path)) {
             (Some(version), Some(root)) if !found.iter().any(|f| f.root == root) => toolkits.push((
                 version,
                 Found {
-                    broken: disk.names(&root).is_none().then_some(Broken::Closed),
+                    broken: closed(&root, disk),
                     root,
                     aliases: Vec::new(),
                     kind: Kind::Shared,
@@ -115,14 +118,22 @@ fn of_other_home(found: &mut Vec<Found>, home: &Home, disk: &dyn Disk) {
                     }),
                 },
             )),
-            (None, Some(_)) if kind == Entry::Link => {
-                add(found, &path, &Kind::Shared, &Origin::OtherHome, disk);
-            }
             _ => {}
         }
     }
     toolkits.sort_by_key(|(version, _)| *version);
     found.extend(toolkits.into_iter().map(|(_, toolkit)| toolkit));
+    // Behind them, since a link may name one of them.
+    for (name, kind) in names.into_iter().filter(|(_, kind)| *kind == Entry::Link) {
+        let path = home.toolkits().join(name);
+        add(found, &path, &Kind::Shared, &Origin::OtherHome, disk);
+        dangling(found, &path, kind, &Origin::OtherHome, disk);
+    }
+}
+
+/// Why a tree that is taken for whole cannot serve all the same.
+fn closed(root: &Path, disk: &dyn Disk) -> Option<Broken> {
+    broken(root, disk).filter(|broken| matches!(broken, Broken::Closed | Broken::OddPath))
 }
 
 /// Variables that only a module of EasyBuild or of the HPC SDK sets.
@@ -144,6 +155,14 @@ fn of_environment(found: &mut Vec<Found>, search: Search, disk: &dyn Disk) {
             None if by_easybuild => Origin::Module("CUDA".to_owned()),
             None => Origin::of_variable(name, Path::new(value)),
         };
+        // Whoever loaded the module waits for it.
+        if matches!(origin, Origin::Module(_))
+            && disk.real(&path).is_none()
+            && !found.iter().any(|f| f.root == path)
+        {
+            found.push(gone(path, origin));
+            continue;
+        }
         add(found, &path, &Kind::System, &origin, disk);
     }
     if let Some(prefix) = base.get("CONDA_PREFIX").and_then(|value| absolute(value, disk)) {
@@ -153,6 +172,11 @@ fn of_environment(found: &mut Vec<Found>, search: Search, disk: &dyn Disk) {
             add(found, &prefix, &Kind::System, &Origin::Conda, disk);
         }
     }
+}
+
+/// What a module brings that is not there.
+fn gone(root: PathBuf, origin: Origin) -> Found {
+    Found { root, aliases: Vec::new(), kind: Kind::System, origin, tree: None, broken: None }
 }
 
 /// The module among the loaded ones (`gcc/9.3.0:cuda/10.1`) that brings CUDA.
@@ -185,11 +209,9 @@ fn absolute(value: &OsStr, disk: &dyn Disk) -> Option<PathBuf> {
     (text.len() > 1).then(|| disk.system(&folded.to_string_lossy()))
 }
 
-fn sorted_names(directory: &Path, disk: &dyn Disk) -> Option<Vec<(String, Entry)>> {
-    let names = disk.names(directory)?.into_iter();
-    let mut names: Vec<(String, Entry)> =
-        names.filter_map(|(name, kind)| Some((name.into_string().ok()?, kind))).collect();
-    names.retain(|(name, _)| !name.starts_with('.'));
+fn sorted_names(directory: &Path, disk: &dyn Disk) -> Option<Vec<(OsString, Entry)>> {
+    let mut names = disk.names(directory)?;
+    names.retain(|(name, _)| !name.as_encoded_bytes().starts_with(b"."));
     names.sort_by(|a, b| a.0.cmp(&b.0));
     Some(names)
 }
@@ -232,14 +254,14 @@ fn dangling(found: &mut Vec<Found>, path: &Path, kind: Entry, origin: &Origin, d
     if kind != Entry::Link || disk.real(path).is_some() {
         return;
     }
-    let Some(target) = disk.target(path) else { return };
+    let Some(broken) = dead_end(path, disk) else { return };
     found.push(Found {
         root: path.to_path_buf(),
         aliases: Vec::new(),
-        kind: if *origin == Origin::Root { Kind::Shared } else { Kind::System },
+        kind: if matches!(origin, Origin::Root | Origin::OtherHome) { Kind::Shared } else { Kind::System },
         origin: origin.clone(),
         tree: None,
-        broken: Some(Broken::Dangling(target)),
+        broken: Some(broken),
     });
 }
 

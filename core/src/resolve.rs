@@ -4,7 +4,7 @@ use crate::addon::{self, Addon};
 use crate::discovery::{self, Search};
 use crate::disk::{Disk, Unread};
 use crate::environment::Vars;
-use crate::fitness::Broken;
+use crate::fitness::{Broken, is_odd};
 use crate::home::{Home, MACHINE_DEFAULT};
 use crate::identity::Tree;
 use crate::inventory::{self, Found, Kind, Toolkit};
@@ -159,11 +159,6 @@ fn with_addons(world: &World, mut choice: Choice) -> Result<Choice, Refusal> {
     Ok(choice)
 }
 
-/// Whether no list can name a directory.
-fn is_odd(directory: &Path) -> bool {
-    directory.as_os_str().as_encoded_bytes().iter().any(|b| matches!(b, b':' | b'\n'))
-}
-
 /// The toolkit that meets a request, whatever add-ons are asked for with it.
 pub fn meet_toolkit(world: &World, asked: Asked) -> Result<Choice, Refusal> {
     let Asked { request, rule, settings } = asked;
@@ -299,14 +294,20 @@ fn all(world: &World, roots: &[PathBuf]) -> Vec<Toolkit> {
 /// What there is, newest first, and what would be there if it were not broken.
 fn installed(world: &World, roots: &[PathBuf]) -> Vec<String> {
     let found = inventory::links(world.home, world.disk).into_iter().chain(machine(world, roots));
-    let broken = found.filter_map(|f| Some(format!("{} (broken: {})", f.root.display(), f.broken?)));
+    let broken = found.filter_map(|f| match (&f.broken, &f.kind) {
+        (Some(broken), _) => Some(format!("{} (broken: {broken})", f.root.display())),
+        (None, Kind::Link(name)) if f.tree.is_none() => {
+            Some(format!("{name} (missing: {} was removed)", f.root.display()))
+        }
+        (None, _) => None,
+    });
     let mut all = all(world, roots);
     all.sort_by_key(|t| std::cmp::Reverse(t.identity.version));
     let mut names: Vec<String> = all
         .into_iter()
         .map(|t| match t.kind {
             Kind::Link(name) => name,
-            _ => t.identity.version.to_string(),
+            _ => t.identity.to_string(),
         })
         .collect();
     names.dedup();

@@ -178,6 +178,7 @@ fn row(kind: Kind, root: PathBuf) -> Row {
 
 fn of_found(context: &Context, found: Found) -> Row {
     let named = |identity: &Identity| (identity.to_string(), None);
+    let mut silent = None;
     let (version, problem) = match (&found.tree, &found.broken) {
         (Some(Tree::OtherMachine(machine)), _) => ("?".to_owned(), Some(format!("for {machine}"))),
         (Some(Tree::Toolkit(identity)), None) => named(identity),
@@ -187,7 +188,10 @@ fn of_found(context: &Context, found: Found) -> Row {
         (_, Some(broken)) => ("?".to_owned(), Some(format!("broken: {broken}"))),
         (Some(Tree::Unnamed), None) => match crate::toolkit::ask::release(&found.root, &context.disk) {
             Ok(identity) => named(&identity),
-            Err(said) => ("?".to_owned(), Some(format!("broken: {said}"))),
+            Err(said) => {
+                silent = Some(said.key());
+                ("?".to_owned(), Some(format!("broken: {said}")))
+            }
         },
         (Some(Tree::NotAToolkit), None) => {
             ("?".to_owned(), Some("broken: neither nvcc nor a CUDA runtime library is in it".into()))
@@ -209,7 +213,8 @@ fn of_found(context: &Context, found: Found) -> Row {
         broken: match (&found.tree, &found.broken) {
             (Some(Tree::OtherMachine(_)), _) => Some("other-machine"),
             (None, None) => Some("gone"),
-            (_, broken) => broken.as_ref().map(Broken::key),
+            (Some(Tree::NotAToolkit), None) => Some("no-toolkit"),
+            (_, broken) => broken.as_ref().map(Broken::key).or(silent),
         },
         aliases: found.aliases,
         source: receipt.as_ref().map(|r| r.source.clone()),
