@@ -4,7 +4,7 @@
 use crate::debian;
 use crate::disk::{Disk, Entry};
 use crate::environment::{Vars, leave};
-use crate::fitness::{Broken, broken, dead_end};
+use crate::fitness::{Broken, broken, dead_end, unreachable};
 use crate::foreign::ROOT_VARIABLES;
 use crate::home::Home;
 use crate::identity::{Identity, Tree, identify};
@@ -73,14 +73,11 @@ fn below_root(found: &mut Vec<Found>, root: &Path, disk: &dyn Disk) {
         return of_other_home(found, &home, disk);
     }
     let Some(names) = sorted_names(root, disk) else {
-        found.push(Found {
-            root: root.to_path_buf(),
-            aliases: Vec::new(),
-            kind: Kind::Shared,
-            origin: Origin::Root,
-            broken: disk.real(root).and_then(|_| broken(root, disk)),
-            tree: None,
-        });
+        let broken = match disk.real(root) {
+            Some(_) => broken(root, disk),
+            None => unreachable(root, disk),
+        };
+        found.push(Found { broken, ..gone(root.to_path_buf(), Kind::Shared, Origin::Root) });
         return;
     };
     add(found, root, &Kind::Shared, &Origin::Root, disk);
@@ -98,7 +95,10 @@ fn below_root(found: &mut Vec<Found>, root: &Path, disk: &dyn Disk) {
 fn of_other_home(found: &mut Vec<Found>, home: &Home, disk: &dyn Disk) {
     let other = home.machine(disk).filter(|machine| *machine != MACHINE);
     let mut toolkits = Vec::new();
-    let names = sorted_names(&home.toolkits(), disk).unwrap_or_default();
+    let Some(names) = sorted_names(&home.toolkits(), disk) else {
+        let shut = gone(home.toolkits(), Kind::Shared, Origin::OtherHome);
+        return found.push(Found { broken: Some(Broken::Closed), ..shut });
+    };
     for (name, kind) in &names {
         let path = home.toolkits().join(name);
         let exact = name.to_str().and_then(Version::parse);
@@ -160,7 +160,7 @@ fn of_environment(found: &mut Vec<Found>, search: Search, disk: &dyn Disk) {
             && disk.real(&path).is_none()
             && !found.iter().any(|f| f.root == path)
         {
-            found.push(gone(path, origin));
+            found.push(Found { broken: unreachable(&path, disk), ..gone(path, Kind::System, origin) });
             continue;
         }
         add(found, &path, &Kind::System, &origin, disk);
@@ -174,9 +174,9 @@ fn of_environment(found: &mut Vec<Found>, search: Search, disk: &dyn Disk) {
     }
 }
 
-/// What a module brings that is not there.
-fn gone(root: PathBuf, origin: Origin) -> Found {
-    Found { root, aliases: Vec::new(), kind: Kind::System, origin, tree: None, broken: None }
+/// What somebody waits for and is not there.
+fn gone(root: PathBuf, kind: Kind, origin: Origin) -> Found {
+    Found { root, aliases: Vec::new(), kind, origin, tree: None, broken: None }
 }
 
 /// The module among the loaded ones (`gcc/9.3.0:cuda/10.1`) that brings CUDA.
@@ -255,14 +255,8 @@ fn dangling(found: &mut Vec<Found>, path: &Path, kind: Entry, origin: &Origin, d
         return;
     }
     let Some(broken) = dead_end(path, disk) else { return };
-    found.push(Found {
-        root: path.to_path_buf(),
-        aliases: Vec::new(),
-        kind: if matches!(origin, Origin::Root | Origin::OtherHome) { Kind::Shared } else { Kind::System },
-        origin: origin.clone(),
-        tree: None,
-        broken: Some(broken),
-    });
+    let kind = if matches!(origin, Origin::Root | Origin::OtherHome) { Kind::Shared } else { Kind::System };
+    found.push(Found { broken: Some(broken), ..gone(path.to_path_buf(), kind, origin.clone()) });
 }
 
 #[cfg(test)]

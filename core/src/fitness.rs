@@ -1,6 +1,6 @@
 //! Whether a tree that was found can serve, by its files alone: what is broken in it, in words. Nothing is started.
 
-use crate::disk::{Disk, Entry};
+use crate::disk::{Disk, Entry, Unread};
 use crate::layout;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -10,6 +10,8 @@ use std::path::{Path, PathBuf};
 pub enum Broken {
     /// A link that leads to nothing; where it leads in the end.
     Dangling(PathBuf),
+    /// A link to what this user cannot reach; where it leads.
+    Unreachable(PathBuf),
     /// A link that leads back to itself.
     Circle,
     /// Its directory cannot be read.
@@ -37,6 +39,7 @@ impl Broken {
     pub const fn key(&self) -> &'static str {
         match self {
             Self::Dangling(_) => "dangling-link",
+            Self::Unreachable(_) => "not-reachable",
             Self::Circle => "link-circle",
             Self::Closed => "not-readable",
             Self::NoDirectory => "no-directory",
@@ -55,6 +58,9 @@ impl fmt::Display for Broken {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Dangling(target) => write!(f, "it leads to {}, which is not there", target.display()),
+            Self::Unreachable(target) => {
+                write!(f, "it leads to {}, which this user cannot reach", target.display())
+            }
             Self::Circle => f.write_str("it is a link that leads back to itself"),
             Self::Closed => f.write_str("its directory cannot be read"),
             Self::NoDirectory => f.write_str("it is no directory"),
@@ -78,8 +84,16 @@ pub fn broken(root: &Path, disk: &dyn Disk) -> Option<Broken> {
     if disk.names(root).is_none() {
         return Some(if disk.is_dir(root) { Broken::Closed } else { Broken::NoDirectory });
     }
-    let headers = || layout::INCLUDE.iter().any(|place| has_headers(&root.join(place), disk));
-    broken_nvcc(&root.join("bin/nvcc"), disk).or_else(|| (!headers()).then_some(Broken::NoHeaders))
+    let places = || layout::INCLUDE.iter().map(|place| root.join(place));
+    let headers = || places().any(|place| has_headers(&place, disk));
+    let hidden = || places().find_map(|place| unreachable(&place.join("cuda.h"), disk));
+    broken_nvcc(&root.join("bin/nvcc"), disk)
+        .or_else(|| (!headers()).then(|| hidden().unwrap_or(Broken::NoHeaders)))
+}
+
+/// Whether what lies at a path is hidden by a directory that this user may not search.
+pub fn unreachable(path: &Path, disk: &dyn Disk) -> Option<Broken> {
+    matches!(disk.read(path, 0), Err(Unread::Unreachable)).then_some(Broken::Closed)
 }
 
 /// Whether no search list can name a directory.
@@ -94,6 +108,7 @@ pub fn dead_end(link: &Path, disk: &dyn Disk) -> Option<Broken> {
     for _ in 0..40 {
         match disk.target(&at) {
             Some(target) => at = beside(&at, &target, disk),
+            None if unreachable(&at, disk).is_some() => return Some(Broken::Unreachable(at)),
             None => return Some(Broken::Dangling(at)),
         }
     }
@@ -116,8 +131,9 @@ pub fn broken_nvcc(nvcc: &Path, disk: &dyn Disk) -> Option<Broken> {
         None => {
             return Some(match dead_end(nvcc, disk) {
                 Some(Broken::Dangling(target)) => Broken::NvccGone(target),
+                Some(Broken::Unreachable(_)) => Broken::Closed,
                 Some(_) => Broken::NvccGone(nvcc.to_path_buf()),
-                None => Broken::NoNvcc,
+                None => unreachable(nvcc, disk).unwrap_or(Broken::NoNvcc),
             });
         }
     }

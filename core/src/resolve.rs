@@ -249,13 +249,13 @@ fn find_link(world: &World, name: &str, roots: &[PathBuf]) -> Result<Toolkit, Wh
     let found = inventory::link(world.home, name, world.disk);
     let unfit = |why: String| Err(Why::LinkUnfit(name.to_owned(), found.root.clone(), why));
     match (found.tree, &found.broken) {
-        (None, _) => Err(Why::LinkGone(name.to_owned(), found.root)),
+        (None, None) => Err(Why::LinkGone(name.to_owned(), found.root)),
         // Half a toolkit serves whoever gave it a name and asks for it by that.
         (Some(Tree::Toolkit(identity)), None | Some(Broken::NoNvcc | Broken::NoHeaders)) => {
             Ok(Toolkit { root: found.root, kind: found.kind, identity })
         }
         (Some(Tree::OtherMachine(machine)), _) => unfit(format!("it is for {machine}")),
-        (Some(_), Some(broken)) => unfit(broken.to_string()),
+        (_, Some(broken)) => unfit(broken.to_string()),
         (Some(_), None) => unfit("nothing in it names its release".to_owned()),
     }
 }
@@ -294,12 +294,16 @@ fn all(world: &World, roots: &[PathBuf]) -> Vec<Toolkit> {
 /// What there is, newest first, and what would be there if it were not broken.
 fn installed(world: &World, roots: &[PathBuf]) -> Vec<String> {
     let found = inventory::links(world.home, world.disk).into_iter().chain(machine(world, roots));
-    let broken = found.filter_map(|f| match (&f.broken, &f.kind) {
-        (Some(broken), _) => Some(format!("{} (broken: {broken})", f.root.display())),
-        (None, Kind::Link(name)) if f.tree.is_none() => {
-            Some(format!("{name} (missing: {} was removed)", f.root.display()))
+    let broken = found.filter_map(|f| {
+        // One path is one line.
+        let root = f.root.display().to_string().replace('\n', "\\n");
+        match (&f.broken, &f.kind) {
+            (Some(broken), _) => Some(format!("{root} (broken: {broken})")),
+            (None, Kind::Link(name)) if f.tree.is_none() => {
+                Some(format!("{name} (missing: {root} was removed)"))
+            }
+            (None, _) => None,
         }
-        (None, _) => None,
     });
     let mut all = all(world, roots);
     all.sort_by_key(|t| std::cmp::Reverse(t.identity.version));
