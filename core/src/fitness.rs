@@ -64,7 +64,9 @@ impl fmt::Display for Broken {
             Self::Circle => f.write_str("it is a link that leads back to itself"),
             Self::Closed => f.write_str("its directory cannot be read"),
             Self::NoDirectory => f.write_str("it is no directory"),
-            Self::OddPath => f.write_str("its path has `:` or a line end in it, so that no search list can name it"),
+            Self::OddPath => {
+                f.write_str("its path has `:` or a line end in it, so that no search list can name it")
+            }
             Self::NoNvcc => f.write_str("it has no nvcc"),
             Self::NvccGone(target) => write!(f, "its nvcc leads to {}, which is not there", target.display()),
             Self::NotExecutable => f.write_str("its nvcc may not be executed"),

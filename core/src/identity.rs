@@ -170,7 +170,8 @@ fn from_json(text: &str, cudart_file: Option<&str>) -> Option<Identity> {
         return Some(Identity::certain(version));
     }
     // Some files name a component's build there, as 12.2.140; a date has more digits.
-    let build = of("cuda").filter(|text| Version::parse(text).is_some_and(|v| v.is_exact() && v.major >= OLDEST));
+    let build =
+        of("cuda").filter(|text| Version::parse(text).is_some_and(|v| v.is_exact() && v.major >= OLDEST));
     from_builds(of("cuda_nvcc").or(build), of("cuda_cudart").or(cudart_file), of("libcublas"))
 }
 
@@ -200,7 +201,8 @@ fn from_header(bytes: &[u8]) -> Option<Identity> {
     let text = String::from_utf8_lossy(bytes);
     let number =
         text.lines().find_map(|l| l.strip_prefix("#define CUDA_VERSION "))?.trim().parse::<u32>().ok()?;
-    Some(Identity::certain(Version::release(number / 1000, number % 1000 / 10))).filter(|_| number >= OLDEST * 1000)
+    Some(Identity::certain(Version::release(number / 1000, number % 1000 / 10)))
+        .filter(|_| number >= OLDEST * 1000)
 }
 
 fn library_names(lib: &[PathBuf], disk: &dyn Disk) -> Vec<String> {

@@ -240,7 +240,10 @@ fn another_home_gives_its_toolkits_and_not_what_is_in_the_making() {
         ["/closed shared root broken: its directory cannot be read"]
     );
     let a_file = MapDisk::default().with("/apps/cuda.tar", "");
-    assert_eq!(found(&a_file, &["/apps/cuda.tar"], &[]), ["/apps/cuda.tar shared root broken: it is no directory"]);
+    assert_eq!(
+        found(&a_file, &["/apps/cuda.tar"], &[]),
+        ["/apps/cuda.tar shared root broken: it is no directory"]
+    );
 }
 
 /// Enters a request, from an environment.
