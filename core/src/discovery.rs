@@ -9,10 +9,11 @@ use crate::foreign::ROOT_VARIABLES;
 use crate::home::Home;
 use crate::identity::{Identity, Tree, identify};
 use crate::inventory::{Found, Kind, MACHINE, is_toolkit_name};
-use crate::list::components;
+use crate::list::{components, split};
 use crate::origin::Origin;
 use crate::version::Version;
 use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 /// What decides about where toolkits are looked for.
@@ -145,13 +146,18 @@ fn of_environment(found: &mut Vec<Found>, search: Search, disk: &dyn Disk) {
     let base = leave(search.vars).vars;
     let module = base.get("LOADEDMODULES").and_then(loaded_module);
     let by_easybuild = base.get("EBROOTCUDA").is_some();
+    let first = first_on_path(&base, search.home, disk);
     for name in MODULE_VARIABLES.into_iter().chain(ROOT_VARIABLES) {
         let Some(value) = base.get(name) else { continue };
         let Some(path) = named_root(value, &base, search.home, disk) else { continue };
-        // EasyBuild's variable says which of them is the module's; where it is not set, all are taken for it.
+        // EasyBuild's variable says which of them is the module's. Where it is not set, the one whose programs come first is:
+        // a CUDA_HOME of somebody's own may stand beside it. Where none is on PATH, all are taken for it.
         let origin = match &module {
             _ if by_easybuild && name != "EBROOTCUDA" => Origin::of_variable(name, Path::new(value)),
-            Some(module) => Origin::Module(module.clone()),
+            Some(module) if first.as_ref().is_none_or(|first| *first == path) => {
+                Origin::Module(module.clone())
+            }
+            Some(_) => Origin::of_variable(name, Path::new(value)),
             None if by_easybuild => Origin::Module("CUDA".to_owned()),
             None => Origin::of_variable(name, Path::new(value)),
         };
@@ -172,6 +178,16 @@ fn of_environment(found: &mut Vec<Found>, search: Search, disk: &dyn Disk) {
             add(found, &prefix, &Kind::System, &Origin::Conda, disk);
         }
     }
+}
+
+/// The root among those that variables name whose programs come first on PATH.
+fn first_on_path(base: &Vars, home: &Home, disk: &dyn Disk) -> Option<PathBuf> {
+    let values = ROOT_VARIABLES.into_iter().filter_map(|name| base.get(name));
+    let roots: Vec<PathBuf> = values.filter_map(|value| named_root(value, base, home, disk)).collect();
+    split(base.get("PATH")?).into_iter().find_map(|entry| {
+        let bin = absolute(&entry, disk)?;
+        roots.iter().find(|root| bin == root.join("bin")).cloned()
+    })
 }
 
 /// What somebody waits for and is not there.
@@ -202,11 +218,16 @@ fn named_root(value: &OsStr, base: &Vars, home: &Home, disk: &dyn Disk) -> Optio
 
 /// A path without `:`, `..` and doubled slashes, below the sysroot.
 fn absolute(value: &OsStr, disk: &dyn Disk) -> Option<PathBuf> {
-    let text = value.to_str().filter(|text| !text.contains(':'))?;
-    let parts = components(value)?;
-    let folded: PathBuf =
-        std::iter::once("/").chain(parts.iter().filter_map(|part| std::str::from_utf8(part).ok())).collect();
-    (text.len() > 1).then(|| disk.system(&folded.to_string_lossy()))
+    let parts = components(value).filter(|parts| !parts.is_empty())?;
+    if value.as_bytes().contains(&b':') {
+        return None;
+    }
+    let parts = parts.into_iter().map(OsStr::from_bytes);
+    let folded: PathBuf = std::iter::once(OsStr::new("/")).chain(parts).collect();
+    Some(match folded.to_str() {
+        Some(text) => disk.system(text),
+        None => folded,
+    })
 }
 
 fn sorted_names(directory: &Path, disk: &dyn Disk) -> Option<Vec<(OsString, Entry)>> {

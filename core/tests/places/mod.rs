@@ -87,6 +87,16 @@ fn each_place_is_looked_at_and_named() {
         brought(&[("LOADEDMODULES", "cuda/11.7"), ("EBROOTCUDA", "/apps/CUDA/11.7"), ("CUDA_HOME", SPACK)]),
         ["/apps/CUDA/11.7 system module 11.7.1".to_owned(), format!("{SPACK} system spack 12.1.1")]
     );
+    // A CUDA_HOME of somebody's own, and a module that says its place by another variable.
+    assert_eq!(
+        brought(&[
+            ("LOADEDMODULES", "cuda/11.7"),
+            ("CUDA_HOME", SPACK),
+            ("CUDA_ROOT", "/apps/CUDA/11.7"),
+            ("PATH", &format!("/apps/CUDA/11.7/bin/:{SPACK}/bin:/usr/bin")),
+        ]),
+        [format!("{SPACK} system spack 12.1.1"), "/apps/CUDA/11.7 system module 11.7.1".to_owned()]
+    );
     assert_eq!(brought(&[("CUDA_HOME", SPACK)]), [format!("{SPACK} system spack 12.1.1")]);
     assert_eq!(brought(&[("CUDAToolkit_ROOT", NIX)]), [format!("{NIX} system nix 12.2.2")]);
     assert_eq!(
