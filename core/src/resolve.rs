@@ -291,8 +291,12 @@ fn all(world: &World, roots: &[PathBuf]) -> Vec<Toolkit> {
     all
 }
 
-/// What there is, newest first, and what would be there if it were not broken.
-fn installed(world: &World, roots: &[PathBuf]) -> Vec<String> {
+/// What would be there if it were not broken, each with the reason.
+pub fn unusable(world: &World) -> Vec<String> {
+    broken(world, &default_settings(world).roots)
+}
+
+fn broken(world: &World, roots: &[PathBuf]) -> Vec<String> {
     let found = inventory::links(world.home, world.disk).into_iter().chain(machine(world, roots));
     let broken = found.filter_map(|f| {
         // One path is one line.
@@ -305,16 +309,21 @@ fn installed(world: &World, roots: &[PathBuf]) -> Vec<String> {
             (None, _) => None,
         }
     });
+    broken.collect()
+}
+
+/// What there is, newest first, and what would be there if it were not broken.
+fn installed(world: &World, roots: &[PathBuf]) -> Vec<String> {
     let mut all = all(world, roots);
     all.sort_by_key(|t| std::cmp::Reverse(t.identity.version));
     let mut names: Vec<String> = all
         .into_iter()
         .map(|t| match t.kind {
-            Kind::Link(name) => name,
+            Kind::Link(name) => format!("{name} ({})", t.identity),
             _ => t.identity.to_string(),
         })
         .collect();
     names.dedup();
-    names.extend(broken);
+    names.extend(broken(world, roots));
     names
 }

@@ -119,7 +119,7 @@ fn a_pin_that_cannot_be_met_never_falls_through() {
     for (cwd, text) in [
         (
             "/absent",
-            "CUDA 12.7 is not installed (/absent/.cuda-version:2 asks for it); at hand: 12.9.1, mine, 12.4.1",
+            "CUDA 12.7 is not installed (/absent/.cuda-version:2 asks for it); at hand: 12.9.1, mine (12.6.3), 12.4.1",
         ),
         ("/spelled", "/spelled/.cuda-version:1: `cu124` is no CUDA version; did you mean 12.4?"),
         ("/evil", "/evil/.cuda-version:1: `$(touch x)` is no CUDA version"),
