@@ -89,14 +89,9 @@ impl Args {
             .collect();
         let roots = default_settings(&world).roots;
         let search = Search { home: &context.home, roots: &roots, vars: &context.vars };
-        let found = inventory::links(&context.home, &context.disk)
-            .into_iter()
-            .chain(discovery::machine(search, &context.disk));
-        // A tree that only its nvcc can name may hang: all are asked at once.
-        rows.extend(std::thread::scope(|scope| {
-            let asked: Vec<_> = found.map(|f| scope.spawn(|| of_found(context, f))).collect();
-            asked.into_iter().filter_map(|row| row.join().ok()).collect::<Vec<_>>()
-        }));
+        let mut found = inventory::links(&context.home, &context.disk);
+        found.extend(discovery::machine(search, &context.disk));
+        rows.extend(all_of(context, &found));
         match &chosen {
             Ok(Some(choice)) => {
                 let why = match &choice.rule {
@@ -174,6 +169,23 @@ fn row(kind: Kind, root: PathBuf) -> Row {
         chosen: None,
         default: false,
     }
+}
+
+/// The rows of what was found. A tree that only its nvcc can name may hang: all of those are asked at once, or one after
+/// the other where no more threads are to be had.
+fn all_of(context: &Context, found: &[Found]) -> Vec<Row> {
+    let waits = |f: &Found| f.broken.is_none() && f.tree == Some(Tree::Unnamed);
+    std::thread::scope(|scope| {
+        let ask = |f| {
+            std::thread::Builder::new().spawn_scoped(scope, move || of_found(context, Found::clone(f))).ok()
+        };
+        let asked: Vec<_> = found.iter().map(|f| waits(f).then(|| ask(f)).flatten()).collect();
+        let rows = found.iter().zip(asked).filter_map(|(f, asked)| match asked {
+            Some(row) => row.join().ok(),
+            None => Some(of_found(context, f.clone())),
+        });
+        rows.collect()
+    })
 }
 
 fn of_found(context: &Context, found: Found) -> Row {
