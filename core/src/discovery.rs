@@ -157,9 +157,8 @@ fn of_environment(found: &mut Vec<Found>, search: Search, disk: &dyn Disk) {
             Some(module) if first.as_ref().is_none_or(|first| *first == path) => {
                 Origin::Module(module.clone())
             }
-            Some(_) => Origin::of_variable(name, Path::new(value)),
             None if by_easybuild => Origin::Module("CUDA".to_owned()),
-            None => Origin::of_variable(name, Path::new(value)),
+            Some(_) | None => Origin::of_variable(name, Path::new(value)),
         };
         // Whoever loaded the module waits for it.
         if matches!(origin, Origin::Module(_))
