@@ -8,7 +8,6 @@ use crate::identity::{Files, Tree, examine};
 use crate::inventory::{Found, Kind, MACHINE};
 use crate::layout::SPREAD_ROOT;
 use crate::origin::Origin;
-use std::path::Path;
 
 /// Where the package keeps the compiler.
 pub const INSIDE: &str = "/usr/lib/nvidia-cuda-toolkit";
@@ -44,7 +43,6 @@ pub fn find(disk: &dyn Disk) -> Option<Found> {
     };
     let tree = examine(&files, MACHINE, disk);
     let broken = broken_nvcc(&wrapper, disk);
-    let broken = broken.or_else(|| gone(&wrapper, disk));
     let headers = || HEADERS.iter().any(|place| has_headers(&root.join(place), disk));
     let broken = broken.or_else(|| (!headers()).then_some(Broken::NoHeaders));
     let origin = if of_debian { Origin::Debian } else { Origin::Usr };
@@ -56,14 +54,4 @@ pub fn find(disk: &dyn Disk) -> Option<Found> {
         tree: Some(tree),
         broken,
     })
-}
-
-/// The program of a wrapper that names one by its path, where that is not there.
-fn gone(wrapper: &Path, disk: &dyn Disk) -> Option<Broken> {
-    let text = disk.head(wrapper, 4096).filter(|text| text.starts_with(b"#!"))?;
-    let text = String::from_utf8_lossy(&text);
-    let line = text.lines().find_map(|line| line.trim().strip_prefix("exec /"))?;
-    let program = format!("/{}", line.split_whitespace().next()?);
-    let there = disk.is_file(&disk.system(&program));
-    (!there).then(|| Broken::NvccGone(program.into()))
 }

@@ -4,15 +4,16 @@
 use crate::debian;
 use crate::disk::{Disk, Entry};
 use crate::environment::{Vars, leave};
-use crate::fitness::{Broken, broken};
+use crate::fitness::{Broken, broken, dead_end, unreachable};
 use crate::foreign::ROOT_VARIABLES;
 use crate::home::Home;
 use crate::identity::{Identity, Tree, identify};
 use crate::inventory::{Found, Kind, MACHINE, is_toolkit_name};
-use crate::list::components;
+use crate::list::{components, split};
 use crate::origin::Origin;
 use crate::version::Version;
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 /// What decides about where toolkits are looked for.
@@ -33,7 +34,7 @@ pub fn machine(search: Search, disk: &dyn Disk) -> Vec<Found> {
     for (parent, origin) in [("/usr/local", Origin::Local), ("/opt", Origin::Opt)] {
         let parent = disk.system(parent);
         for (name, kind) in sorted_names(&parent, disk).unwrap_or_default() {
-            if is_toolkit_name(&name) {
+            if name.to_str().is_some_and(is_toolkit_name) {
                 let path = parent.join(name);
                 add(&mut found, &path, &Kind::System, &origin, disk);
                 dangling(&mut found, &path, kind, &origin, disk);
@@ -57,8 +58,9 @@ fn hpc_sdk(found: &mut Vec<Found>, disk: &dyn Disk) {
     let parent = disk.system("/opt/nvidia/hpc_sdk").join(format!("Linux_{MACHINE}"));
     for (release, _) in sorted_names(&parent, disk).unwrap_or_default() {
         let cuda = parent.join(&release).join("cuda");
+        let release = release.to_string_lossy().into_owned();
         for (name, _) in sorted_names(&cuda, disk).unwrap_or_default() {
-            if Version::parse(&name).is_some() {
+            if name.to_str().and_then(Version::parse).is_some() {
                 add(found, &cuda.join(name), &Kind::System, &Origin::HpcSdk(release.clone()), disk);
             }
         }
@@ -72,14 +74,11 @@ fn below_root(found: &mut Vec<Found>, root: &Path, disk: &dyn Disk) {
         return of_other_home(found, &home, disk);
     }
     let Some(names) = sorted_names(root, disk) else {
-        found.push(Found {
-            root: root.to_path_buf(),
-            aliases: Vec::new(),
-            kind: Kind::Shared,
-            origin: Origin::Root,
-            broken: disk.real(root).map(|_| Broken::Closed),
-            tree: None,
-        });
+        let broken = match disk.real(root) {
+            Some(_) => broken(root, disk),
+            None => unreachable(root, disk),
+        };
+        found.push(Found { broken, ..gone(root.to_path_buf(), Kind::Shared, Origin::Root) });
         return;
     };
     add(found, root, &Kind::Shared, &Origin::Root, disk);
@@ -97,14 +96,19 @@ fn below_root(found: &mut Vec<Found>, root: &Path, disk: &dyn Disk) {
 fn of_other_home(found: &mut Vec<Found>, home: &Home, disk: &dyn Disk) {
     let other = home.machine(disk).filter(|machine| *machine != MACHINE);
     let mut toolkits = Vec::new();
-    for (name, kind) in sorted_names(&home.toolkits(), disk).unwrap_or_default() {
-        let path = home.toolkit(&name);
-        let exact = Version::parse(&name).filter(|v| v.is_exact() && kind == Entry::Directory);
+    let Some(names) = sorted_names(&home.toolkits(), disk) else {
+        let shut = gone(home.toolkits(), Kind::Shared, Origin::OtherHome);
+        return found.push(Found { broken: Some(Broken::Closed), ..shut });
+    };
+    for (name, kind) in &names {
+        let path = home.toolkits().join(name);
+        let exact = name.to_str().and_then(Version::parse);
+        let exact = exact.filter(|v| v.is_exact() && *kind == Entry::Directory);
         match (exact, disk.real(&path)) {
             (Some(version), Some(root)) if !found.iter().any(|f| f.root == root) => toolkits.push((
                 version,
                 Found {
-                    broken: disk.names(&root).is_none().then_some(Broken::Closed),
+                    broken: closed(&root, disk),
                     root,
                     aliases: Vec::new(),
                     kind: Kind::Shared,
@@ -115,14 +119,22 @@ fn of_other_home(found: &mut Vec<Found>, home: &Home, disk: &dyn Disk) {
                     }),
                 },
             )),
-            (None, Some(_)) if kind == Entry::Link => {
-                add(found, &path, &Kind::Shared, &Origin::OtherHome, disk);
-            }
             _ => {}
         }
     }
     toolkits.sort_by_key(|(version, _)| *version);
     found.extend(toolkits.into_iter().map(|(_, toolkit)| toolkit));
+    // Behind them, since a link may name one of them.
+    for (name, kind) in names.into_iter().filter(|(_, kind)| *kind == Entry::Link) {
+        let path = home.toolkits().join(name);
+        add(found, &path, &Kind::Shared, &Origin::OtherHome, disk);
+        dangling(found, &path, kind, &Origin::OtherHome, disk);
+    }
+}
+
+/// Why a tree that is taken for whole cannot serve all the same.
+fn closed(root: &Path, disk: &dyn Disk) -> Option<Broken> {
+    broken(root, disk).filter(|broken| matches!(broken, Broken::Closed | Broken::OddPath))
 }
 
 /// Variables that only a module of EasyBuild or of the HPC SDK sets.
@@ -134,16 +146,28 @@ fn of_environment(found: &mut Vec<Found>, search: Search, disk: &dyn Disk) {
     let base = leave(search.vars).vars;
     let module = base.get("LOADEDMODULES").and_then(loaded_module);
     let by_easybuild = base.get("EBROOTCUDA").is_some();
+    let first = first_on_path(&base, search.home, disk);
     for name in MODULE_VARIABLES.into_iter().chain(ROOT_VARIABLES) {
         let Some(value) = base.get(name) else { continue };
         let Some(path) = named_root(value, &base, search.home, disk) else { continue };
-        // EasyBuild's variable says which of them is the module's; where it is not set, all are taken for it.
+        // EasyBuild's variable says which of them is the module's. Where it is not set, the one whose programs come first is:
+        // a CUDA_HOME of somebody's own may stand beside it. Where none is on PATH, all are taken for it.
         let origin = match &module {
             _ if by_easybuild && name != "EBROOTCUDA" => Origin::of_variable(name, Path::new(value)),
-            Some(module) => Origin::Module(module.clone()),
+            Some(module) if first.as_ref().is_none_or(|first| *first == path) => {
+                Origin::Module(module.clone())
+            }
             None if by_easybuild => Origin::Module("CUDA".to_owned()),
-            None => Origin::of_variable(name, Path::new(value)),
+            Some(_) | None => Origin::of_variable(name, Path::new(value)),
         };
+        // Whoever loaded the module waits for it.
+        if matches!(origin, Origin::Module(_))
+            && disk.real(&path).is_none()
+            && !found.iter().any(|f| f.root == path)
+        {
+            found.push(Found { broken: unreachable(&path, disk), ..gone(path, Kind::System, origin) });
+            continue;
+        }
         add(found, &path, &Kind::System, &origin, disk);
     }
     if let Some(prefix) = base.get("CONDA_PREFIX").and_then(|value| absolute(value, disk)) {
@@ -153,6 +177,21 @@ fn of_environment(found: &mut Vec<Found>, search: Search, disk: &dyn Disk) {
             add(found, &prefix, &Kind::System, &Origin::Conda, disk);
         }
     }
+}
+
+/// The root among those that variables name whose programs come first on PATH.
+fn first_on_path(base: &Vars, home: &Home, disk: &dyn Disk) -> Option<PathBuf> {
+    let values = ROOT_VARIABLES.into_iter().filter_map(|name| base.get(name));
+    let roots: Vec<PathBuf> = values.filter_map(|value| named_root(value, base, home, disk)).collect();
+    split(base.get("PATH")?).into_iter().find_map(|entry| {
+        let bin = absolute(&entry, disk)?;
+        roots.iter().find(|root| bin == root.join("bin")).cloned()
+    })
+}
+
+/// What somebody waits for and is not there.
+fn gone(root: PathBuf, kind: Kind, origin: Origin) -> Found {
+    Found { root, aliases: Vec::new(), kind, origin, tree: None, broken: None }
 }
 
 /// The module among the loaded ones (`gcc/9.3.0:cuda/10.1`) that brings CUDA.
@@ -178,18 +217,21 @@ fn named_root(value: &OsStr, base: &Vars, home: &Home, disk: &dyn Disk) -> Optio
 
 /// A path without `:`, `..` and doubled slashes, below the sysroot.
 fn absolute(value: &OsStr, disk: &dyn Disk) -> Option<PathBuf> {
-    let text = value.to_str().filter(|text| !text.contains(':'))?;
-    let parts = components(value)?;
-    let folded: PathBuf =
-        std::iter::once("/").chain(parts.iter().filter_map(|part| std::str::from_utf8(part).ok())).collect();
-    (text.len() > 1).then(|| disk.system(&folded.to_string_lossy()))
+    let parts = components(value).filter(|parts| !parts.is_empty())?;
+    if value.as_bytes().contains(&b':') {
+        return None;
+    }
+    let parts = parts.into_iter().map(OsStr::from_bytes);
+    let folded: PathBuf = std::iter::once(OsStr::new("/")).chain(parts).collect();
+    Some(match folded.to_str() {
+        Some(text) => disk.system(text),
+        None => folded,
+    })
 }
 
-fn sorted_names(directory: &Path, disk: &dyn Disk) -> Option<Vec<(String, Entry)>> {
-    let names = disk.names(directory)?.into_iter();
-    let mut names: Vec<(String, Entry)> =
-        names.filter_map(|(name, kind)| Some((name.into_string().ok()?, kind))).collect();
-    names.retain(|(name, _)| !name.starts_with('.'));
+fn sorted_names(directory: &Path, disk: &dyn Disk) -> Option<Vec<(OsString, Entry)>> {
+    let mut names = disk.names(directory)?;
+    names.retain(|(name, _)| !name.as_encoded_bytes().starts_with(b"."));
     names.sort_by(|a, b| a.0.cmp(&b.0));
     Some(names)
 }
@@ -232,15 +274,9 @@ fn dangling(found: &mut Vec<Found>, path: &Path, kind: Entry, origin: &Origin, d
     if kind != Entry::Link || disk.real(path).is_some() {
         return;
     }
-    let Some(target) = disk.target(path) else { return };
-    found.push(Found {
-        root: path.to_path_buf(),
-        aliases: Vec::new(),
-        kind: if *origin == Origin::Root { Kind::Shared } else { Kind::System },
-        origin: origin.clone(),
-        tree: None,
-        broken: Some(Broken::Dangling(target)),
-    });
+    let Some(broken) = dead_end(path, disk) else { return };
+    let kind = if matches!(origin, Origin::Root | Origin::OtherHome) { Kind::Shared } else { Kind::System };
+    found.push(Found { broken: Some(broken), ..gone(path.to_path_buf(), kind, origin.clone()) });
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Whether a tree that was found can serve, by its files alone: what is broken in it, in words. Nothing is started.
 
-use crate::disk::Disk;
+use crate::disk::{Disk, Entry, Unread};
 use crate::layout;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -8,16 +8,26 @@ use std::path::{Path, PathBuf};
 /// Why a tree cannot serve.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Broken {
-    /// A link that leads to nothing; where it leads.
+    /// A link that leads to nothing; where it leads in the end.
     Dangling(PathBuf),
+    /// A link to what this user cannot reach; where it leads.
+    Unreachable(PathBuf),
+    /// A link that leads back to itself.
+    Circle,
     /// Its directory cannot be read.
     Closed,
+    /// A file stands in its place.
+    NoDirectory,
+    /// No search list can name it.
+    OddPath,
     /// It has libraries and no nvcc.
     NoNvcc,
     /// Its nvcc is a link that leads to nothing, or a script for a program that is not there; where it leads.
     NvccGone(PathBuf),
     /// Its nvcc may not be executed.
     NotExecutable,
+    /// Its nvcc is neither a program nor a script: empty, for one.
+    NoProgram,
     /// Its nvcc is a script that prints something and fails; what it prints.
     OnlyFails(String),
     /// It has no headers.
@@ -29,10 +39,15 @@ impl Broken {
     pub const fn key(&self) -> &'static str {
         match self {
             Self::Dangling(_) => "dangling-link",
+            Self::Unreachable(_) => "not-reachable",
+            Self::Circle => "link-circle",
             Self::Closed => "not-readable",
+            Self::NoDirectory => "no-directory",
+            Self::OddPath => "odd-path",
             Self::NoNvcc => "no-nvcc",
             Self::NvccGone(_) => "nvcc-gone",
             Self::NotExecutable => "nvcc-not-executable",
+            Self::NoProgram => "nvcc-no-program",
             Self::OnlyFails(_) => "nvcc-fails",
             Self::NoHeaders => "no-headers",
         }
@@ -42,13 +57,20 @@ impl Broken {
 impl fmt::Display for Broken {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Dangling(target) => {
-                write!(f, "it is a link to {}, which is not there", target.display())
+            Self::Dangling(target) => write!(f, "it leads to {}, which is not there", target.display()),
+            Self::Unreachable(target) => {
+                write!(f, "it leads to {}, which this user cannot reach", target.display())
             }
+            Self::Circle => f.write_str("it is a link that leads back to itself"),
             Self::Closed => f.write_str("its directory cannot be read"),
+            Self::NoDirectory => f.write_str("it is no directory"),
+            Self::OddPath => {
+                f.write_str("its path has `:` or a line end in it, so that no search list can name it")
+            }
             Self::NoNvcc => f.write_str("it has no nvcc"),
             Self::NvccGone(target) => write!(f, "its nvcc leads to {}, which is not there", target.display()),
             Self::NotExecutable => f.write_str("its nvcc may not be executed"),
+            Self::NoProgram => f.write_str("its nvcc is no program"),
             Self::OnlyFails(said) if said.is_empty() => f.write_str("its nvcc fails without a word"),
             Self::OnlyFails(said) => write!(f, "its nvcc says: {said}"),
             Self::NoHeaders => f.write_str("it has no headers"),
@@ -58,25 +80,87 @@ impl fmt::Display for Broken {
 
 /// What is broken in the toolkit at a root.
 pub fn broken(root: &Path, disk: &dyn Disk) -> Option<Broken> {
-    if disk.names(root).is_none() {
-        return Some(Broken::Closed);
+    if is_odd(root) {
+        return Some(Broken::OddPath);
     }
-    let headers = || layout::INCLUDE.iter().any(|place| has_headers(&root.join(place), disk));
-    broken_nvcc(&root.join("bin/nvcc"), disk).or_else(|| (!headers()).then_some(Broken::NoHeaders))
+    if disk.names(root).is_none() {
+        return Some(if disk.is_dir(root) { Broken::Closed } else { Broken::NoDirectory });
+    }
+    let places = || layout::INCLUDE.iter().map(|place| root.join(place));
+    let headers = || places().any(|place| has_headers(&place, disk));
+    let hidden = || places().find_map(|place| unreachable(&place.join("cuda.h"), disk));
+    broken_nvcc(&root.join("bin/nvcc"), disk)
+        .or_else(|| (!headers()).then(|| hidden().unwrap_or(Broken::NoHeaders)))
+}
+
+/// Whether what lies at a path is hidden by a directory that this user may not search.
+pub fn unreachable(path: &Path, disk: &dyn Disk) -> Option<Broken> {
+    matches!(disk.read(path, 0), Err(Unread::Unreachable)).then_some(Broken::Closed)
+}
+
+/// Whether no search list can name a directory.
+pub fn is_odd(directory: &Path) -> bool {
+    directory.as_os_str().as_encoded_bytes().iter().any(|b| matches!(b, b':' | b'\n'))
+}
+
+/// What a link leads to that leads to nothing.
+pub fn dead_end(link: &Path, disk: &dyn Disk) -> Option<Broken> {
+    let mut at = disk.target(link).map(|target| beside(link, &target, disk))?;
+    // As many as the kernel follows.
+    for _ in 0..40 {
+        match disk.target(&at) {
+            Some(target) => at = beside(&at, &target, disk),
+            None if unreachable(&at, disk).is_some() => return Some(Broken::Unreachable(at)),
+            None => return Some(Broken::Dangling(at)),
+        }
+    }
+    Some(Broken::Circle)
+}
+
+/// What a link means by its target.
+fn beside(link: &Path, target: &Path, disk: &dyn Disk) -> PathBuf {
+    match target.to_str().filter(|_| target.is_absolute()) {
+        Some(target) => disk.system(target),
+        None => link.parent().unwrap_or(link).join(target),
+    }
 }
 
 /// What is broken in an nvcc.
 pub fn broken_nvcc(nvcc: &Path, disk: &dyn Disk) -> Option<Broken> {
-    if !disk.is_file(nvcc) {
-        let target = disk.target(nvcc);
-        return Some(target.map_or(Broken::NoNvcc, Broken::NvccGone));
+    match disk.kind(nvcc) {
+        Some(Entry::File) => {}
+        Some(_) => return Some(Broken::NoProgram),
+        None => {
+            return Some(match dead_end(nvcc, disk) {
+                Some(Broken::Dangling(target)) => Broken::NvccGone(target),
+                Some(Broken::Unreachable(_)) => Broken::Closed,
+                Some(_) => Broken::NvccGone(nvcc.to_path_buf()),
+                None => unreachable(nvcc, disk).unwrap_or(Broken::NoNvcc),
+            });
+        }
     }
     if !disk.is_program(nvcc) {
         return Some(Broken::NotExecutable);
     }
-    let script =
-        disk.head(nvcc, 2).is_some_and(|head| head == b"#!").then(|| disk.head(nvcc, 4096)).flatten();
-    script.and_then(|text| only_fails(&String::from_utf8_lossy(&text))).map(Broken::OnlyFails)
+    // One that may be run and not read says nothing of itself.
+    let head = disk.head(nvcc, 4096)?;
+    if head.starts_with(b"\x7fELF") {
+        return None;
+    }
+    if !head.starts_with(b"#!") {
+        return Some(Broken::NoProgram);
+    }
+    let script = String::from_utf8_lossy(&head);
+    only_fails(&script).map(Broken::OnlyFails).or_else(|| gone(&script, disk))
+}
+
+/// The program of a wrapper that names one by its path, where that is not there.
+fn gone(wrapper: &str, disk: &dyn Disk) -> Option<Broken> {
+    let line = wrapper.lines().find_map(|line| line.trim().strip_prefix("exec /"))?;
+    let program = format!("/{}", line.split_whitespace().next()?);
+    // What the shell makes of it is not known here.
+    let plain = !program.contains(['$', '"', '\'', '`', '\\', '*', '~']);
+    (plain && !disk.is_file(&disk.system(&program))).then(|| Broken::NvccGone(program.into()))
 }
 
 /// Whether a directory holds the headers of CUDA: those of the driver, the runtime or the compiler.

@@ -101,7 +101,8 @@ pub fn examine(files: &Files, machine: &str, disk: &dyn Disk) -> Tree {
         let file = files.about.as_ref()?.join(name);
         disk.read(&file, 1024 * 1024).ok().map(|b| String::from_utf8_lossy(&b).into_owned())
     };
-    let named = read("version.json").and_then(|text| from_json(&text, cudart.as_deref()));
+    let about = read("version.json");
+    let named = about.as_ref().and_then(|text| from_json(text, cudart.as_deref()));
     let named = named.or_else(|| read("version.txt").and_then(|text| from_version_txt(&text)));
     let named = named.or_else(|| from_builds(None, cudart.as_deref(), cublas.as_deref()));
     let header = || {
@@ -112,7 +113,9 @@ pub fn examine(files: &Files, machine: &str, disk: &dyn Disk) -> Tree {
         let bytes = disk.read(&files.nvcc, MOST_OF_NVCC).ok()?;
         from_builds(Some(build_in_program(&bytes)?), cudart.as_deref(), cublas.as_deref())
     };
-    named.or_else(header).or_else(program).map_or(Tree::Unnamed, Tree::Toolkit)
+    // The program says the update that a build date in place of it does not.
+    let dated = || about.as_ref().and_then(|text| from_date(text));
+    named.or_else(header).or_else(program).or_else(dated).map_or(Tree::Unnamed, Tree::Toolkit)
 }
 
 /// nvcc of 13.0 has 30 MB.
@@ -156,16 +159,29 @@ pub fn nvcc_build(text: &str) -> Option<&str> {
     Version::parse(build).filter(Version::is_exact).map(|_| build)
 }
 
+/// A file that names an older major names no release.
+const OLDEST: u32 = 5;
+
 fn from_json(text: &str, cudart_file: Option<&str>) -> Option<Identity> {
     let versions = json::versions(text);
     let of = |name: &str| versions.iter().find(|(n, _)| n == name).map(|(_, v)| v.as_str());
-    if let Some(version) = of("cuda").and_then(Version::parse).filter(|v| v.is_exact() && v.update < Some(10))
-    {
+    let is_release = |v: &Version| v.is_exact() && v.update < Some(10) && v.major >= OLDEST;
+    if let Some(version) = of("cuda").and_then(Version::parse).filter(is_release) {
         return Some(Identity::certain(version));
     }
     // Some files name a component's build there, as 12.2.140; a date has more digits.
-    let build = of("cuda").filter(|text| Version::parse(text).is_some_and(|v| v.is_exact()));
+    let build =
+        of("cuda").filter(|text| Version::parse(text).is_some_and(|v| v.is_exact() && v.major >= OLDEST));
     from_builds(of("cuda_nvcc").or(build), of("cuda_cudart").or(cudart_file), of("libcublas"))
+}
+
+/// As much of a release as a build date in the place of the update leaves: 12.1 of 12.1.20230222.
+fn from_date(text: &str) -> Option<Identity> {
+    let versions = json::versions(text);
+    let (_, text) = versions.iter().find(|(name, _)| name == "cuda")?;
+    let mut numbers = text.split('.').map(|number| number.parse::<u32>().ok());
+    let (major, minor) = (numbers.next()??, numbers.next()??);
+    (major >= OLDEST).then(|| Identity::certain(Version::release(major, minor)))
 }
 
 fn from_version_txt(text: &str) -> Option<Identity> {
@@ -185,7 +201,8 @@ fn from_header(bytes: &[u8]) -> Option<Identity> {
     let text = String::from_utf8_lossy(bytes);
     let number =
         text.lines().find_map(|l| l.strip_prefix("#define CUDA_VERSION "))?.trim().parse::<u32>().ok()?;
-    Some(Identity::certain(Version::release(number / 1000, number % 1000 / 10))).filter(|_| number >= 5000)
+    Some(Identity::certain(Version::release(number / 1000, number % 1000 / 10)))
+        .filter(|_| number >= OLDEST * 1000)
 }
 
 fn library_names(lib: &[PathBuf], disk: &dyn Disk) -> Vec<String> {
@@ -246,6 +263,13 @@ mod tests {
         assert_eq!(named(text("11.8.20220929", "11.8.89", "11.8.89")), "11.8.0");
         assert_eq!(named(text("12.2.140", "12.2.140", "12.2.140")), "12.2.2");
         assert_eq!(named(text("12.4.1", "1", "1")), "12.4.1");
+        let bare = r#"{"cuda":{"name":"CUDA SDK","version":"12.1.20230222"}}"#;
+        assert_eq!(from_json(bare, None), None, "what else is in the tree may say more");
+        assert_eq!(from_date(bare), Some(Identity::certain(Version::release(12, 1))));
+        for no_release in ["0.0.0", "../../etc", "4294967296.1.1", "12", "", "12.4\n"] {
+            let text = format!(r#"{{"cuda":{{"version":"{no_release}"}}}}"#);
+            assert_eq!(from_json(&text, None).or_else(|| from_date(&text)), None, "{no_release}");
+        }
     }
 
     #[test]

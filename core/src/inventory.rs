@@ -1,7 +1,7 @@
 //! Which toolkits there are: managed ones and links in the home, and what the machine has.
 
 use crate::disk::{Disk, Entry};
-use crate::fitness::{Broken, broken};
+use crate::fitness::{Broken, broken, unreachable};
 use crate::home::Home;
 use crate::identity::{Identity, Tree, identify};
 use crate::origin::Origin;
@@ -138,12 +138,12 @@ pub fn link(home: &Home, name: &str, disk: &dyn Disk) -> Found {
             Found { root, aliases: Vec::new(), kind, origin: Origin::Home, tree, broken }
         }
         None => Found {
+            broken: unreachable(&path, disk),
             root: disk.target(&path).unwrap_or(path),
             aliases: Vec::new(),
             kind,
             origin: Origin::Home,
             tree: None,
-            broken: None,
         },
     }
 }

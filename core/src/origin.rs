@@ -129,14 +129,17 @@ fn is_nix_package(name: &str) -> bool {
         || name.strip_prefix("cuda").is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
 }
 
-/// `cuda-12.1.1-4kjh3x7`: a name of Spack's, with the hash at its end.
+/// `cuda-12.1.1-4kjh3x7`: a name of Spack's, with the hash at its end. One without a digit may be a word, as in
+/// `cuda-12.1-samples`, unless it lies below a platform: `linux-zen2`, or `linux-zen2/gcc-12.2.0`.
 pub fn is_spack(root: &[&[u8]]) -> bool {
     let name = root.last().and_then(|name| std::str::from_utf8(name).ok());
     let Some((version, hash)) = name.and_then(|n| n.strip_prefix("cuda-")).and_then(|n| n.split_once('-'))
     else {
         return false;
     };
+    let below_platform = || root.iter().rev().skip(1).take(2).any(|part| part.starts_with(b"linux-"));
     crate::version::Version::parse(version).is_some()
+        && (hash.bytes().any(|b| b.is_ascii_digit()) || below_platform())
         && matches!(hash.len(), 7 | 32)
         && hash.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit())
 }
@@ -155,6 +158,9 @@ mod tests {
         assert_eq!(of(&format!("/nix/store/{hash}-cuda-samples-12")), "variable");
         assert_eq!(of("/opt/spack/linux-debian12-zen2/gcc-12.2.0/cuda-12.1.1-4kjh3x7"), "spack");
         assert_eq!(of(&format!("/sw/spack/cuda-11.8.0-{hash}")), "spack");
+        assert_eq!(of("/sw/linux-zen4/cuda-12.1.1-abcdefg"), "spack");
+        assert_eq!(of("/sw/linux-rhel9-zen4/gcc-13/cuda-12.1.1-abcdefg"), "spack");
+        assert_eq!(of("/home/u/cuda-12.1-samples"), "variable", "a word of as many letters");
         assert_eq!(of("/sw/cuda-11.8.0-old"), "variable");
         assert_eq!(of("/sw/cuda-11.8.0"), "variable");
         let all = components(OsStr::new("/nix/store/x-cudatoolkit-12/bin")).unwrap();

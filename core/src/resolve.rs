@@ -4,7 +4,7 @@ use crate::addon::{self, Addon};
 use crate::discovery::{self, Search};
 use crate::disk::{Disk, Unread};
 use crate::environment::Vars;
-use crate::fitness::Broken;
+use crate::fitness::{Broken, is_odd};
 use crate::home::{Home, MACHINE_DEFAULT};
 use crate::identity::Tree;
 use crate::inventory::{self, Found, Kind, Toolkit};
@@ -159,11 +159,6 @@ fn with_addons(world: &World, mut choice: Choice) -> Result<Choice, Refusal> {
     Ok(choice)
 }
 
-/// Whether no list can name a directory.
-fn is_odd(directory: &Path) -> bool {
-    directory.as_os_str().as_encoded_bytes().iter().any(|b| matches!(b, b':' | b'\n'))
-}
-
 /// The toolkit that meets a request, whatever add-ons are asked for with it.
 pub fn meet_toolkit(world: &World, asked: Asked) -> Result<Choice, Refusal> {
     let Asked { request, rule, settings } = asked;
@@ -257,13 +252,13 @@ fn find_link(world: &World, name: &str, roots: &[PathBuf]) -> Result<Toolkit, Wh
     let found = inventory::link(world.home, name, world.disk);
     let unfit = |why: String| Err(Why::LinkUnfit(name.to_owned(), found.root.clone(), why));
     match (found.tree, &found.broken) {
-        (None, _) => Err(Why::LinkGone(name.to_owned(), found.root)),
+        (None, None) => Err(Why::LinkGone(name.to_owned(), found.root)),
         // Half a toolkit serves whoever gave it a name and asks for it by that.
         (Some(Tree::Toolkit(identity)), None | Some(Broken::NoNvcc | Broken::NoHeaders)) => {
             Ok(Toolkit { root: found.root, kind: found.kind, identity })
         }
         (Some(Tree::OtherMachine(machine)), _) => unfit(format!("it is for {machine}")),
-        (Some(_), Some(broken)) => unfit(broken.to_string()),
+        (_, Some(broken)) => unfit(broken.to_string()),
         (Some(_), None) => unfit("nothing in it names its release".to_owned()),
     }
 }
@@ -299,20 +294,39 @@ fn all(world: &World, roots: &[PathBuf]) -> Vec<Toolkit> {
     all
 }
 
+/// What would be there if it were not broken, each with the reason.
+pub fn unusable(world: &World) -> Vec<String> {
+    broken(world, &default_settings(world).roots)
+}
+
+fn broken(world: &World, roots: &[PathBuf]) -> Vec<String> {
+    let found = inventory::links(world.home, world.disk).into_iter().chain(machine(world, roots));
+    let broken = found.filter_map(|f| {
+        // One path is one line.
+        let root = f.root.display().to_string().replace('\n', "\\n");
+        match (&f.broken, &f.kind) {
+            (Some(broken), _) => Some(format!("{root} (broken: {broken})")),
+            (None, Kind::Link(name)) if f.tree.is_none() => {
+                Some(format!("{name} (missing: {root} was removed)"))
+            }
+            (None, _) => None,
+        }
+    });
+    broken.collect()
+}
+
 /// What there is, newest first, and what would be there if it were not broken.
 fn installed(world: &World, roots: &[PathBuf]) -> Vec<String> {
-    let found = inventory::links(world.home, world.disk).into_iter().chain(machine(world, roots));
-    let broken = found.filter_map(|f| Some(format!("{} (broken: {})", f.root.display(), f.broken?)));
     let mut all = all(world, roots);
     all.sort_by_key(|t| std::cmp::Reverse(t.identity.version));
     let mut names: Vec<String> = all
         .into_iter()
         .map(|t| match t.kind {
-            Kind::Link(name) => name,
-            _ => t.identity.version.to_string(),
+            Kind::Link(name) => format!("{name} ({})", t.identity),
+            _ => t.identity.to_string(),
         })
         .collect();
     names.dedup();
-    names.extend(broken);
+    names.extend(broken(world, roots));
     names
 }

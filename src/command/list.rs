@@ -89,14 +89,9 @@ impl Args {
             .collect();
         let roots = default_settings(&world).roots;
         let search = Search { home: &context.home, roots: &roots, vars: &context.vars };
-        let found = inventory::links(&context.home, &context.disk)
-            .into_iter()
-            .chain(discovery::machine(search, &context.disk));
-        // A tree that only its nvcc can name may hang: all are asked at once.
-        rows.extend(std::thread::scope(|scope| {
-            let asked: Vec<_> = found.map(|f| scope.spawn(|| of_found(context, f))).collect();
-            asked.into_iter().filter_map(|row| row.join().ok()).collect::<Vec<_>>()
-        }));
+        let mut found = inventory::links(&context.home, &context.disk);
+        found.extend(discovery::machine(search, &context.disk));
+        rows.extend(all_of(context, &found));
         match &chosen {
             Ok(Some(choice)) => {
                 let why = match &choice.rule {
@@ -176,8 +171,26 @@ fn row(kind: Kind, root: PathBuf) -> Row {
     }
 }
 
+/// The rows of what was found. A tree that only its nvcc can name may hang: all of those are asked at once, or one after
+/// the other where no more threads are to be had.
+fn all_of(context: &Context, found: &[Found]) -> Vec<Row> {
+    let waits = |f: &Found| f.broken.is_none() && f.tree == Some(Tree::Unnamed);
+    std::thread::scope(|scope| {
+        let ask = |f| {
+            std::thread::Builder::new().spawn_scoped(scope, move || of_found(context, Found::clone(f))).ok()
+        };
+        let asked: Vec<_> = found.iter().map(|f| waits(f).then(|| ask(f)).flatten()).collect();
+        let rows = found.iter().zip(asked).filter_map(|(f, asked)| match asked {
+            Some(row) => row.join().ok(),
+            None => Some(of_found(context, f.clone())),
+        });
+        rows.collect()
+    })
+}
+
 fn of_found(context: &Context, found: Found) -> Row {
     let named = |identity: &Identity| (identity.to_string(), None);
+    let mut silent = None;
     let (version, problem) = match (&found.tree, &found.broken) {
         (Some(Tree::OtherMachine(machine)), _) => ("?".to_owned(), Some(format!("for {machine}"))),
         (Some(Tree::Toolkit(identity)), None) => named(identity),
@@ -187,7 +200,10 @@ fn of_found(context: &Context, found: Found) -> Row {
         (_, Some(broken)) => ("?".to_owned(), Some(format!("broken: {broken}"))),
         (Some(Tree::Unnamed), None) => match crate::toolkit::ask::release(&found.root, &context.disk) {
             Ok(identity) => named(&identity),
-            Err(said) => ("?".to_owned(), Some(format!("broken: {said}"))),
+            Err(said) => {
+                silent = Some(said.key());
+                ("?".to_owned(), Some(format!("broken: {said}")))
+            }
         },
         (Some(Tree::NotAToolkit), None) => {
             ("?".to_owned(), Some("broken: neither nvcc nor a CUDA runtime library is in it".into()))
@@ -209,7 +225,8 @@ fn of_found(context: &Context, found: Found) -> Row {
         broken: match (&found.tree, &found.broken) {
             (Some(Tree::OtherMachine(_)), _) => Some("other-machine"),
             (None, None) => Some("gone"),
-            (_, broken) => broken.as_ref().map(Broken::key),
+            (Some(Tree::NotAToolkit), None) => Some("no-toolkit"),
+            (_, broken) => broken.as_ref().map(Broken::key).or(silent),
         },
         aliases: found.aliases,
         source: receipt.as_ref().map(|r| r.source.clone()),

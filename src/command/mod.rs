@@ -40,7 +40,7 @@ use cudaup_core::home::Home;
 use cudaup_core::inventory;
 use cudaup_core::refusal::{Refusal, Why};
 use cudaup_core::request::Request;
-use cudaup_core::resolve::World;
+use cudaup_core::resolve::{World, unusable};
 use cudaup_shim::RealDisk;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -132,7 +132,12 @@ pub fn refused(refusal: &Refusal) -> Failure {
 
 /// The failure of a command that needs a toolkit where nobody asks for one and the machine has none.
 pub fn nothing_chosen(context: &Context) -> Failure {
-    let message = "no CUDA toolkit is chosen here, and the machine has none of its own";
+    let broken = unusable(&context.world());
+    let of_the_machine = match broken.as_slice() {
+        [] => "the machine has none of its own".to_owned(),
+        broken => format!("the machine has none that serves: {}", broken.join(", ")),
+    };
+    let message = format!("no CUDA toolkit is chosen here, and {of_the_machine}");
     let failure = Failure::new(Exit::NoVersion, message);
     match inventory::managed(&context.home, &context.disk).first() {
         Some(newest) => failure.hint(format!("cudaup use --default {}", newest.identity)),

@@ -7,7 +7,6 @@ use std::io;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 
-/// Removes a file, a link or a directory with all that is in it; nothing there is fine. Links are removed, never
 /// The names in a directory, sorted. One that is no text is left out.
 pub fn names(folder: &Path) -> io::Result<Vec<String>> {
     let mut names = Vec::new();
@@ -18,6 +17,7 @@ pub fn names(folder: &Path) -> io::Result<Vec<String>> {
     Ok(names)
 }
 
+/// Removes a file, a link or a directory with all that is in it; nothing there is fine. Links are removed, never
 /// followed; directories that nothing may be written into are made writable.
 pub fn remove(path: &Path) -> Result<(), Failure> {
     let removed = match fs::symlink_metadata(path) {

@@ -25,6 +25,19 @@ pub enum Silent {
     Said(String),
 }
 
+impl Silent {
+    /// One word for JSON.
+    pub const fn key(&self) -> &'static str {
+        match self {
+            Self::Absent => "no-release",
+            Self::NotStarted(_) => "nvcc-does-not-start",
+            Self::Hangs => "nvcc-hangs",
+            Self::Fails(_) => "nvcc-fails",
+            Self::Said(_) => "nvcc-names-no-release",
+        }
+    }
+}
+
 impl fmt::Display for Silent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -32,7 +32,8 @@ impl Style {
             Some(rest) => format!("~/{}", rest.display()),
             None => path.display().to_string(),
         };
-        plain(&text)
+        // One path is one line, or no table holds.
+        plain(&text).replace('\n', "\\n")
     }
 
     /// Text that colour makes stand out; without colour it is the same text.
@@ -97,6 +98,7 @@ mod tests {
         assert_eq!(style.path(Path::new("/home/u/x y")), "~/x y");
         assert_eq!(style.path(Path::new("/home/user")), "/home/user");
         assert_eq!(style.path(Path::new("/a\x1b[31m")), "/a\\u{1b}[31m");
+        assert_eq!(style.path(Path::new("/a\nb")), "/a\\nb");
     }
 
     #[test]

@@ -4,6 +4,7 @@
 
 mod adding;
 mod addons;
+mod broken;
 mod choosing;
 mod discovery;
 mod environment;

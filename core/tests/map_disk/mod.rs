@@ -87,7 +87,7 @@ impl Disk for MapDisk {
 
     fn names(&self, directory: &Path) -> Option<Vec<(OsString, Entry)>> {
         let directory = self.real(directory)?;
-        if matches!(self.0.get(&directory), Some(Node::Locked)) {
+        if self.0.contains_key(&directory) {
             return None;
         }
         let mut names: BTreeMap<OsString, Entry> = BTreeMap::new();
@@ -121,16 +121,7 @@ impl Disk for MapDisk {
     }
 
     fn real(&self, path: &Path) -> Option<PathBuf> {
-        for above in path.ancestors() {
-            if let Some(Node::Link(target)) = self.0.get(above) {
-                let below = path.strip_prefix(above).ok()?;
-                let next = if below.as_os_str().is_empty() { target.clone() } else { target.join(below) };
-                return self.real(&next);
-            }
-        }
-        // What lies below a path comes next behind it.
-        let (next, _) = self.0.range(path.to_path_buf()..).next()?;
-        next.starts_with(path).then(|| path.to_path_buf())
+        self.follow(path, 40)
     }
 
     fn target(&self, link: &Path) -> Option<PathBuf> {
@@ -142,5 +133,21 @@ impl Disk for MapDisk {
 
     fn system(&self, path: &str) -> PathBuf {
         path.into()
+    }
+}
+
+impl MapDisk {
+    /// A path without any link in it, of which so many are followed.
+    fn follow(&self, path: &Path, links: usize) -> Option<PathBuf> {
+        for above in path.ancestors() {
+            if let Some(Node::Link(target)) = self.0.get(above) {
+                let below = path.strip_prefix(above).ok()?;
+                let next = if below.as_os_str().is_empty() { target.clone() } else { target.join(below) };
+                return self.follow(&next, links.checked_sub(1)?);
+            }
+        }
+        // What lies below a path comes next behind it.
+        let (next, _) = self.0.range(path.to_path_buf()..).next()?;
+        next.starts_with(path).then(|| path.to_path_buf())
     }
 }

@@ -35,7 +35,7 @@ pub fn disk() -> MapDisk {
     sdk(MapDisk::default().debian())
         .toolkit("/home/u/.cudaup/toolkits/12.4.1", "12.4.1")
         .with(&format!("{conda}/conda-meta/history"), "")
-        .with(&format!("{conda}/bin/nvcc"), "release 12.6, V12.6.85")
+        .with(&format!("{conda}/bin/nvcc"), "#!/bin/sh\n# release 12.6, V12.6.85")
         .with(&format!("{conda}/bin/python3"), "")
         .with(&format!("{conda}/lib/libcudart.so.12.6.77"), "")
         .with(&format!("{conda}/lib/libssl.so"), "")
@@ -87,6 +87,16 @@ fn each_place_is_looked_at_and_named() {
         brought(&[("LOADEDMODULES", "cuda/11.7"), ("EBROOTCUDA", "/apps/CUDA/11.7"), ("CUDA_HOME", SPACK)]),
         ["/apps/CUDA/11.7 system module 11.7.1".to_owned(), format!("{SPACK} system spack 12.1.1")]
     );
+    // A CUDA_HOME of somebody's own, and a module that says its place by another variable.
+    assert_eq!(
+        brought(&[
+            ("LOADEDMODULES", "cuda/11.7"),
+            ("CUDA_HOME", SPACK),
+            ("CUDA_ROOT", "/apps/CUDA/11.7"),
+            ("PATH", &format!("/apps/CUDA/11.7/bin/:{SPACK}/bin:/usr/bin")),
+        ]),
+        [format!("{SPACK} system spack 12.1.1"), "/apps/CUDA/11.7 system module 11.7.1".to_owned()]
+    );
     assert_eq!(brought(&[("CUDA_HOME", SPACK)]), [format!("{SPACK} system spack 12.1.1")]);
     assert_eq!(brought(&[("CUDAToolkit_ROOT", NIX)]), [format!("{NIX} system nix 12.2.2")]);
     assert_eq!(
@@ -125,7 +135,7 @@ fn what_is_broken_is_said() {
         .node("/usr/local/cuda-11.2/bin/nvcc", Node::NoProgram)
         .toolkit("/usr/local/cuda-11.3", "11.3.1")
         .node("/usr/local/cuda-11.3/bin/nvcc", elf(if cfg!(target_arch = "aarch64") { 0x3e } else { 0xb7 }))
-        .with("/usr/local/cuda-11.4/bin/nvcc", "release 11.4, V11.4.120")
+        .with("/usr/local/cuda-11.4/bin/nvcc", "#!/bin/sh\n# release 11.4, V11.4.120")
         .toolkit("/usr/local/cuda-11.5", "11.5.1")
         .with("/usr/local/cuda-11.5/bin/nvcc", "#!/bin/sh\necho gone >&2\nexit 3\n")
         .node("/usr/local/cuda-11.6", Node::Link("/usr/local/cuda-11.6.2".into()))
@@ -134,33 +144,49 @@ fn what_is_broken_is_said() {
         .node("/usr/local/cuda-11.7", Node::Locked)
         .toolkit("/usr/local/cuda-11.9", "11.8.0")
         .node("/usr/local/cuda-11.9/bin/nvcc", Node::Link("/opt/gone/nvcc".into()))
+        .toolkit("/usr/local/cuda-12.0", "12.0.1")
+        .with("/usr/local/cuda-12.0/bin/nvcc", "")
+        .toolkit("/usr/local/cuda-12.1", "12.1.1")
+        .with("/usr/local/cuda-12.1/bin/nvcc", "#!/bin/bash\nexec /opt/gone/ccache nvcc.real \"$@\"\n")
+        .toolkit("/usr/local/cuda-12.2", "12.2.2")
+        .node("/usr/local/cuda-12.2/bin/nvcc", Node::Fifo)
+        .node("/usr/local/cuda-12.3", Node::Link("/usr/local/other".into()))
+        .node("/usr/local/other", Node::Link("/usr/local/cuda-12.3".into()))
+        .toolkit("/usr/local/cuda-12.4", "12.4.1")
+        .with("/usr/local/cuda-12.4/bin/nvcc", "#!/bin/sh\nexec \"$(dirname \"$0\")\"/nvcc.real \"$@\"\n")
         .with("/usr/bin/nvcc", "#!/bin/sh\nexec /usr/lib/nvidia-cuda-toolkit/bin/nvcc \"$@\"\n");
     let other = if cfg!(target_arch = "aarch64") { "x86_64" } else { "aarch64" };
     assert_eq!(
         found(&disk, &[], &[]),
         [
-            "/usr/local/cuda system usr-local broken: it is a link to /etc/alternatives/cuda, which is not there".to_owned(),
+            "/usr/local/cuda system usr-local broken: it leads to /usr/local/cuda-10.0, which is not there".to_owned(),
             "/usr/local/cuda-11.1 system usr-local broken: it has no nvcc".to_owned(),
             "/usr/local/cuda-11.2 system usr-local broken: its nvcc may not be executed".to_owned(),
             format!("/usr/local/cuda-11.3 system usr-local for {other}"),
             "/usr/local/cuda-11.4 system usr-local broken: it has no headers".to_owned(),
             "/usr/local/cuda-11.5 system usr-local broken: its nvcc says: gone".to_owned(),
-            "/usr/local/cuda-11.6 system usr-local broken: it is a link to /usr/local/cuda-11.6.2, which is not there".to_owned(),
+            "/usr/local/cuda-11.6 system usr-local broken: it leads to /usr/local/cuda-11.6.2, which is not there".to_owned(),
             "/usr/local/cuda-11.7 system usr-local broken: its directory cannot be read".to_owned(),
             "/usr/local/cuda-11.9 system usr-local broken: its nvcc leads to /opt/gone/nvcc, which is not there".to_owned(),
+            "/usr/local/cuda-12.0 system usr-local broken: its nvcc is no program".to_owned(),
+            "/usr/local/cuda-12.1 system usr-local broken: its nvcc leads to /opt/gone/ccache, which is not there".to_owned(),
+            "/usr/local/cuda-12.2 system usr-local broken: its nvcc is no program".to_owned(),
+            "/usr/local/cuda-12.3 system usr-local broken: it is a link that leads back to itself".to_owned(),
+            "/usr/local/cuda-12.4 system usr-local 12.4.1".to_owned(),
             "/usr system usr broken: its nvcc leads to /usr/lib/nvidia-cuda-toolkit/bin/nvcc, which is not there".to_owned(),
         ]
     );
     let home = Home::new(HOME);
     let vars = Vars::default();
     let world = World { vars: &vars, cwd: None, home: &home, disk: &disk };
-    for request in ["11", "latest", "system", "11.2"] {
+    for request in ["11", "12.0", "12.3", "11.2"] {
         let refusal =
             cudaup_core::resolve::resolve(&world, Some(&Request::parse(request).unwrap())).unwrap_err();
         let said = refusal.to_string();
         assert!(said.contains("/usr/local/cuda-11.2 (broken: its nvcc may not be executed)"), "{said}");
     }
-    assert_eq!(cudaup_core::resolve::resolve(&world, None), Ok(None), "nobody asks, and none of them serves");
+    let machines = cudaup_core::resolve::resolve(&world, None).unwrap().unwrap();
+    assert_eq!(machines.toolkit.root, Path::new("/usr/local/cuda-12.4"), "the only one that serves");
 }
 
 #[test]
@@ -176,7 +202,7 @@ fn debians_package_is_told_from_other_programs_of_the_system() {
     assert_eq!(without("/usr/bin/nvcc"), ["/usr system debian broken: it has no nvcc"]);
     assert_eq!(without("/usr/lib/x86_64-linux-gnu/libcudart.so.11.5.117"), ["/usr system debian 11.5"]);
     let fedoras = MapDisk::default()
-        .with("/usr/bin/nvcc", "\x7f release 12.4, V12.4.131")
+        .with("/usr/bin/nvcc", "#!/bin/sh\n# release 12.4, V12.4.131")
         .with("/usr/lib64/libcudart.so.12.4.127", "")
         .with("/usr/include/cuda/cuda.h", "");
     assert_eq!(found(&fedoras, &[], &[]), ["/usr system usr 12.4.1"]);
@@ -197,6 +223,7 @@ fn another_home_gives_its_toolkits_and_not_what_is_in_the_making() {
             .with("/shared/staging/installing-13.0.2/bin/nvcc", "")
             .node("/shared/toolkits/11.8.0", Node::Locked)
             .toolkit("/data/x", "11.6.2")
+            .node("/shared/toolkits/best", Node::Link("/shared/toolkits/12.4.1".into()))
             .node("/shared/toolkits/lab", Node::Link("/data/x".into()))
             .node("/shared/toolkits/lost", Node::Link("/data/lost".into()))
     };
@@ -205,10 +232,11 @@ fn another_home_gives_its_toolkits_and_not_what_is_in_the_making() {
     assert_eq!(
         rows,
         [
-            "/data/x shared cudaup-home 11.6.2",
             "/shared/toolkits/11.8.0 shared cudaup-home broken: its directory cannot be read",
             "/shared/toolkits/12.4.1 shared cudaup-home 12.4.1",
             "/shared/toolkits/12.10.0 shared cudaup-home 12.10.0",
+            "/data/x shared cudaup-home 11.6.2",
+            "/shared/toolkits/lost shared cudaup-home broken: it leads to /data/lost, which is not there",
             "/not/there shared root None",
         ]
     );
@@ -220,6 +248,11 @@ fn another_home_gives_its_toolkits_and_not_what_is_in_the_making() {
     assert_eq!(
         found(&locked, &["/closed"], &[]),
         ["/closed shared root broken: its directory cannot be read"]
+    );
+    let a_file = MapDisk::default().with("/apps/cuda.tar", "");
+    assert_eq!(
+        found(&a_file, &["/apps/cuda.tar"], &[]),
+        ["/apps/cuda.tar shared root broken: it is no directory"]
     );
 }
 

@@ -119,7 +119,7 @@ fn a_pin_that_cannot_be_met_never_falls_through() {
     for (cwd, text) in [
         (
             "/absent",
-            "CUDA 12.7 is not installed (/absent/.cuda-version:2 asks for it); at hand: 12.9.1, mine, 12.4.1",
+            "CUDA 12.7 is not installed (/absent/.cuda-version:2 asks for it); at hand: 12.9.1, mine (12.6.3), 12.4.1",
         ),
         ("/spelled", "/spelled/.cuda-version:1: `cu124` is no CUDA version; did you mean 12.4?"),
         ("/evil", "/evil/.cuda-version:1: `$(touch x)` is no CUDA version"),
@@ -244,6 +244,23 @@ fn a_root_that_no_list_can_name_is_refused() {
         .node("/home/u/.cudaup/toolkits/odd", Node::Link("/odd:place".into()))
         .with("/p/.cuda-version", "odd\n");
     assert!(said(&disk, "/p", &[]).contains("cannot be used"));
+    // One that nobody named is passed over, by whatever rule.
+    let disk = MapDisk::default()
+        .toolkit("/srv/a:b", "13.0.2")
+        .toolkit("/srv/new\nline", "12.8.1")
+        .toolkit("/srv/plain", "12.4.1")
+        .with("/home/u/.cudaup/default", "roots = /srv\n");
+    let (home, vars) = (Home::new(HOME), Vars::default());
+    let world = World { vars: &vars, cwd: Some(Path::new("/absent")), home: &home, disk: &disk };
+    let of = |request: Option<&str>| {
+        let request = request.map(|r| Request::parse(r).unwrap());
+        resolve(&world, request.as_ref()).map(|choice| choice.unwrap().toolkit.root)
+    };
+    for request in [None, Some("latest"), Some("12"), Some("system")] {
+        assert_eq!(of(request), Ok("/srv/plain".into()), "{request:?}");
+    }
+    let why = of(Some("13")).unwrap_err().to_string();
+    assert!(why.contains("/srv/a:b (broken: its path has `:`"), "{why}");
 }
 
 #[test]
