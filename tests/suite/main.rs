@@ -4,6 +4,7 @@
 
 mod adding;
 mod addons;
+mod build_directories;
 mod choosing;
 mod discovery;
 mod environment;
