@@ -3,6 +3,7 @@
 
 pub mod add;
 pub mod as_root;
+pub mod builds;
 pub mod cache;
 pub mod compiler;
 pub mod current;

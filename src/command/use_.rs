@@ -1,6 +1,6 @@
 //! `cudaup use VERSION`: chooses a toolkit for this project, this shell, this user or this machine.
 
-use crate::command::{Context, Outcome, compiler, order, refused, use_global};
+use crate::command::{Context, Outcome, builds, compiler, order, refused, use_global};
 use crate::disk::atomic;
 use crate::facts::python::{self, Framework};
 use crate::failure::Failure;
@@ -85,8 +85,11 @@ impl Args {
             (Request::Latest, Some(choice)) => choice.toolkit.identity.version.to_string(),
             _ => request.to_string(),
         };
+        let before = resolve(&context.world(), None).ok().flatten();
         if self.shell {
-            for line in lacking(&meet(&context.world(), asked_by(context, &request))) {
+            let note = choice.as_ref().and_then(|now| builds::note(context, before.as_ref(), now));
+            for line in lacking(&meet(&context.world(), asked_by(context, &request))).into_iter().chain(note)
+            {
                 context.talk.say(&line);
             }
             let named = |c: &Choice| match c.exact() {
@@ -96,7 +99,6 @@ impl Args {
             let shown = choice.as_ref().map_or_else(|| format!("CUDA {text}"), named);
             return this_shell(context, &choice.as_ref().map_or(text, Choice::exact), &shown);
         }
-        let before = resolve(&context.world(), None).ok().flatten();
         let place = self.place(context)?;
         let (file, is_default) = match &place {
             Place::Pin(file) => (file, false),
@@ -108,6 +110,9 @@ impl Args {
         lines.extend(lacking(&now));
         if let Ok(Some(choice)) = &now {
             lines.extend(compiler::lines(context, choice));
+            if let Some(note) = builds::note(context, before.as_ref(), choice) {
+                context.talk.say(&note);
+            }
         }
         Ok(Outcome::View(Box::new(Chosen {
             text,

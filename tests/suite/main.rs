@@ -5,6 +5,7 @@
 mod adding;
 mod addons;
 mod broken;
+mod build_directories;
 mod choosing;
 mod discovery;
 mod environment;

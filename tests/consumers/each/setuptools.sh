@@ -52,5 +52,5 @@ TEXT
     "$VENV/bin/python" setup.py build_ext --inplace || nothing "takes $(cat root)"
     saw root "$(cat root)"
     loads ext.*.so || return 0
-    "$VENV/bin/python" -c 'import ext; ext.report()' >>"$EVIDENCE"
+    says "$VENV/bin/python" -c 'import ext; ext.report()'
 }

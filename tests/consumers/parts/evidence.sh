@@ -48,7 +48,15 @@ loads() {
 # Runs what was built: it says itself what it was built of. Where its library is not found, that is the evidence.
 runs() {
     loads "$1" || return 0
-    "$@" >>"$EVIDENCE"
+    says "$@"
+}
+
+# Runs a program that says what it is built of. Of a shared library it can only know which one was loaded, not which one it
+# was linked with.
+says() {
+    "$@" >.said
+    if grep -q '^loaded ' "$EVIDENCE"; then sed -i 's/^library /loaded /' .said; fi
+    cat .said >>"$EVIDENCE"
 }
 
 # The header that a dependency file or a compiler's list names.

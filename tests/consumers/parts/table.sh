@@ -35,6 +35,9 @@ TEXT
     for package in "$cache"/wheels/*.py; do
         [ ! -e "$package" ] || said+=", $(sed -n '1s/^# \([^-]*\)-\([^-]*\)-.*/\1 \2/p' "$package")"
     done
+    # What Debian's Bazel says of itself holds no version.
+    package=$(dpkg-query -W -f '${Version}' bazel-bootstrap 2>/dev/null || true)
+    [ -z "$package" ] || said+=", bazel ${package%%+*}, rules_cuda 0.1.1"
     # Of crates that did not run this time, the versions of the last time.
     for package in "$work"/shared/*.lock; do [ ! -e "$package" ] || cp -- "$package" "$cache/"; done
     for package in "$cache"/*.lock; do
