@@ -262,11 +262,16 @@ fn restore(vars: &mut Vars, list: &List) {
         elements.drain(..list.front.len().min(elements.len()));
         elements.truncate(elements.len().saturating_sub(list.back.len()));
     } else {
-        for ours in list.front.iter().chain(&list.back) {
-            match elements.iter().position(|e| e == ours) {
-                Some(at) => drop(elements.remove(at)),
-                None => taken.push(ours),
-            }
+        let mut take = |ours, at: Option<usize>, elements: &mut Vec<OsString>| match at {
+            Some(at) => drop(elements.remove(at)),
+            None => taken.push(ours),
+        };
+        for ours in &list.front {
+            take(ours, elements.iter().position(|e| e == ours), &mut elements);
+        }
+        // The user may have the same entry further in front.
+        for ours in list.back.iter().rev() {
+            take(ours, elements.iter().rposition(|e| e == ours), &mut elements);
         }
     }
     for removed in list.removed.iter().filter(|removed| !taken.contains(&&removed.entry)) {

@@ -5,6 +5,8 @@
 
 mod bashrc;
 mod explained;
+mod generated;
+mod laws;
 mod map_disk;
 mod places;
 mod resolution;
