@@ -163,7 +163,9 @@ impl Machine {
             Self::Plain => disk,
             Self::Roots => disk.with("/home/u/.cudaup/default", "11.8\ncpath = off\nroots = /shared/tk\n"),
             Self::Jetson => disk.with("/etc/nv_tegra_release", "# R36\n"),
-            Self::Wsl => disk.with("/usr/lib/wsl/lib/libcuda.so.1", "").with("/etc/cudaup/default", "latest\n"),
+            Self::Wsl => {
+                disk.with("/usr/lib/wsl/lib/libcuda.so.1", "").with("/etc/cudaup/default", "latest\n")
+            }
         }
     }
 
@@ -206,7 +208,8 @@ fn element() -> impl Strategy<Value = Vec<u8>> {
 fn list() -> impl Strategy<Value = Option<OsString>> {
     let joined = |e: Vec<Vec<u8>>| Some(OsString::from_vec(e.join(&b':')));
     let long = |(mut e, count): (Vec<Vec<u8>>, usize)| {
-        let filler = (e.len()..count).map(|i| format!("/opt/a tool with a long name {}/bin", i % 700).into_bytes());
+        let filler =
+            (e.len()..count).map(|i| format!("/opt/a tool with a long name {}/bin", i % 700).into_bytes());
         let filler: Vec<_> = filler.collect();
         e.splice(1.., filler);
         Some(OsString::from_vec(e.join(&b':')))
@@ -233,7 +236,8 @@ pub fn environment() -> impl Strategy<Value = Vars> {
     let lists = proptest::collection::vec(list(), LISTS.len());
     let scalars = proptest::collection::vec(scalar(), names.len());
     let brought = proptest::sample::subsequence(BROUGHT.to_vec(), 0..=BROUGHT.len());
-    let version = prop_oneof![30 => Just(None), 1 => Just(Some(OsString::new())), 1 => Just(Some("11.8".into()))];
+    let version =
+        prop_oneof![30 => Just(None), 1 => Just(Some(OsString::new())), 1 => Just(Some("11.8".into()))];
     (lists, scalars, brought, version).prop_map(move |(lists, scalars, brought, version)| {
         let odd = (OsString::from_vec(b"OD\xffD".to_vec()), OsString::from_vec(b"\xff\n$(x)".to_vec()));
         let usual = [("HOME", "/home/u"), ("IFS", " \t\n"), ("EMPTY", "")];
@@ -241,7 +245,9 @@ pub fn environment() -> impl Strategy<Value = Vars> {
         let mut vars: Vars = usual.into_iter().chain([odd]).collect();
         LISTS.iter().zip(lists).for_each(|(n, v)| vars.put(n, v));
         names.iter().zip(scalars).for_each(|(n, v)| vars.put(n, v));
-        brought.into_iter().for_each(|(n, v)| vars.put(n, Some(v.into())));
+        for (name, value) in brought {
+            vars.put(name, Some(value.into()));
+        }
         vars.put("CUDAUP_VERSION", version);
         vars
     })
@@ -282,7 +288,9 @@ impl Edit {
 pub fn edits() -> impl Strategy<Value = Vec<Edit>> {
     let whole = || [&ROOT_VARIABLES[..], &OTHER_SCALARS, &OTHERS].into_iter().flatten().copied();
     let mut all: Vec<Edit> = whole().flat_map(|n| [Edit::Replace(n), Edit::Unset(n)]).collect();
-    all.extend(LISTS.iter().flat_map(|n| [Edit::Prepend(n), Edit::Append(n), Edit::Prepend(n), Edit::Append(n)]));
+    all.extend(
+        LISTS.iter().flat_map(|n| [Edit::Prepend(n), Edit::Append(n), Edit::Prepend(n), Edit::Append(n)]),
+    );
     all.extend(LISTS.iter().flat_map(|n| [Edit::Replace(n), Edit::Unset(n)]));
     proptest::sample::subsequence(all, 0..5).prop_map(|mut edits| {
         edits.sort_by_key(Edit::name);

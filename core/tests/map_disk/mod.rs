@@ -154,6 +154,7 @@ pub struct Remembered {
     kinds: RefCell<HashMap<OsString, Option<Entry>>>,
     programs: RefCell<HashMap<OsString, bool>>,
     reals: RefCell<HashMap<OsString, Option<PathBuf>>>,
+    targets: RefCell<HashMap<OsString, Option<PathBuf>>>,
 }
 
 type Names = Option<Vec<(OsString, Entry)>>;
@@ -167,6 +168,7 @@ impl Remembered {
             kinds: RefCell::default(),
             programs: RefCell::default(),
             reals: RefCell::default(),
+            targets: RefCell::default(),
         }
     }
 }
@@ -193,7 +195,9 @@ impl Disk for Remembered {
     }
 
     fn head(&self, path: &Path, length: usize) -> Option<Vec<u8>> {
-        self.map.head(path, length)
+        let mut bytes = self.read(path, usize::MAX).ok()?;
+        bytes.truncate(length);
+        Some(bytes)
     }
 
     fn names(&self, directory: &Path) -> Option<Vec<(OsString, Entry)>> {
@@ -213,7 +217,7 @@ impl Disk for Remembered {
     }
 
     fn target(&self, link: &Path) -> Option<PathBuf> {
-        self.map.target(link)
+        remembered(&self.targets, link, |p| self.map.target(p))
     }
 
     fn system(&self, path: &str) -> PathBuf {
