@@ -109,7 +109,7 @@ pub fn leave(vars: &Vars) -> Left {
             }
         }
         for list in &state.lists {
-            restore(&mut vars, list);
+            restore(&mut vars, list, Path::new(&state.root));
         }
     }
     Left { vars, state, damaged }
@@ -249,7 +249,7 @@ fn list_after(
 }
 
 /// Takes our entries out of a list and puts back what we took out. A list that was unset since stays unset.
-fn restore(vars: &mut Vars, list: &List) {
+fn restore(vars: &mut Vars, list: &List, root: &Path) {
     let now = vars.get(&list.name);
     let untouched = hash(now) == list.hash;
     if now.is_none() && !untouched {
@@ -262,14 +262,30 @@ fn restore(vars: &mut Vars, list: &List) {
         elements.drain(..list.front.len().min(elements.len()));
         elements.truncate(elements.len().saturating_sub(list.back.len()));
     } else {
-        for ours in list.front.iter().chain(&list.back) {
-            match elements.iter().position(|e| e == ours) {
-                Some(at) => drop(elements.remove(at)),
-                None => taken.push(ours),
-            }
+        let mut take = |ours, at: Option<usize>, elements: &mut Vec<OsString>| match at {
+            Some(at) => drop(elements.remove(at)),
+            None => taken.push(ours),
+        };
+        for ours in &list.front {
+            take(ours, elements.iter().position(|e| e == ours), &mut elements);
+        }
+        // The user may have the same entry further in front.
+        for ours in list.back.iter().rev() {
+            take(ours, elements.iter().rposition(|e| e == ours), &mut elements);
         }
     }
-    for removed in list.removed.iter().filter(|removed| !taken.contains(&&removed.entry)) {
+    // A start file that was read again may have added `$CUDA_HOME/bin`. Of a cudaup home's toolkit every entry that was the
+    // user's own is among the removed ones.
+    if !untouched && root.parent().is_some_and(|above| above.ends_with("toolkits")) {
+        let ours = |e: &OsString| list.front.contains(e) || list.back.contains(e);
+        elements.retain(|e| !(ours(e) && Path::new(e).starts_with(root)));
+    }
+    // A start file that was read again, or a virtual environment that was left, wrote the whole list anew: what it holds again
+    // is not to be there twice.
+    let anew = !untouched && taken.len() == list.front.len() + list.back.len();
+    let again: Vec<OsString> = if anew { elements.clone() } else { Vec::new() };
+    let gone = |removed: &&Removed| !taken.contains(&&removed.entry) && !again.contains(&removed.entry);
+    for removed in list.removed.iter().filter(gone) {
         let beside = removed.right.as_ref().filter(|_| !untouched);
         let at = beside.and_then(|right| elements.iter().position(|e| e == right));
         elements.insert(at.unwrap_or(removed.index).min(elements.len()), removed.entry.clone());

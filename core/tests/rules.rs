@@ -5,22 +5,21 @@
 
 mod bashrc;
 mod explained;
+mod generated;
+mod laws;
 mod map_disk;
 mod places;
 mod resolution;
 
 use cudaup_core::activate::{Entered, Scope, activate};
-use cudaup_core::environment::{LISTS, Vars, leave};
+use cudaup_core::environment::{Vars, leave};
 use cudaup_core::home::Home;
 use cudaup_core::list::split;
 use cudaup_core::request::Request;
 use cudaup_core::resolve::World;
 use map_disk::MapDisk;
-use proptest::prelude::*;
-use std::ffi::{OsStr, OsString};
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::ffi::OsStr;
 use std::path::Path;
-use std::sync::LazyLock;
 
 const HOME: &str = "/home/u/.cudaup";
 
@@ -63,250 +62,6 @@ const PLACES: [&str; 8] = [
     "/home/u/missing",
     "/home/u/odd",
 ];
-
-fn element() -> impl Strategy<Value = Vec<u8>> {
-    let known: Vec<&[u8]> = vec![
-        b"",
-        b"/usr/bin",
-        b"/usr/local/cuda/bin",
-        b"/usr/local/cuda-11.8/bin",
-        b"/usr/local/cuda-11.8/lib64",
-        b"/usr/local/cuda/lib64/stubs",
-        b"/usr/local/cuda/compat",
-        b"/home/u/.cudaup/toolkits/12.4.1/bin",
-        b"/home/u/.cudaup/toolkits/12.4.1/lib64",
-        b"/home/u/.cudaup/toolkits/9.9.9/include",
-        b"/home/u/.cudaup/addons/cudnn/9.8.0.87-cuda12/lib",
-        b"/home/u/.cudaup/addons/cudnn/8.9.7.29-cuda11/include",
-        b"/home/u/.cudaup/shims",
-        b"/opt/my tools/bin",
-        b"/apps/CUDA/11.7/lib64",
-        b"/opt/nvidia/hpc_sdk/Linux_x86_64/24.3/cuda/12.3/bin",
-        b"/usr/lib/nvidia-cuda-toolkit/bin",
-        b"/opt/conda/envs/cuda-ml/bin",
-        b"/usr/lib/wsl/lib",
-        b"/\xff\xfe/bin",
-        b".",
-    ];
-    let any_bytes = proptest::collection::vec(
-        any::<u8>().prop_filter("neither NUL nor colon", |b| *b != 0 && *b != b':'),
-        0..8,
-    );
-    prop_oneof![4 => proptest::sample::select(known).prop_map(<[u8]>::to_vec), 1 => any_bytes]
-}
-
-fn list() -> impl Strategy<Value = Option<OsString>> {
-    proptest::option::of(
-        proptest::collection::vec(element(), 0..7).prop_map(|e| OsString::from_vec(e.join(&b':'))),
-    )
-}
-
-fn scalar() -> impl Strategy<Value = Option<OsString>> {
-    proptest::option::of(prop_oneof![
-        Just(OsString::new()),
-        Just(OsString::from("/usr/local/cuda-11.8")),
-        Just(OsString::from("/usr/local/cuda-11.8/bin/nvcc")),
-        Just(OsString::from("/apps/CUDA/11.7")),
-        Just(OsString::from("/usr/local/cuda:")),
-        Just(OsString::from_vec(b"/with blank\xff;'\"$(x)\n".to_vec())),
-    ])
-}
-
-const SCALARS: [&str; 12] = [
-    "CUDA_HOME",
-    "CUDA_PATH",
-    "CUDA_ROOT",
-    "CUDAToolkit_ROOT",
-    "CUDA_TOOLKIT_ROOT_DIR",
-    "CUDACXX",
-    "CUDAHOSTCXX",
-    "NVCC_PREPEND_FLAGS",
-    "EBROOTCUDA",
-    "CUDNN_HOME",
-    "NCCL_ROOT",
-    "NVSHMEM_HOME",
-];
-
-fn environment() -> impl Strategy<Value = Vars> {
-    (proptest::collection::vec(list(), LISTS.len()), proptest::collection::vec(scalar(), SCALARS.len()))
-        .prop_map(|(lists, scalars)| {
-            let mut vars: Vars = [("HOME", "/home/u"), ("TERM", "dumb")].into_iter().collect();
-            LISTS.iter().zip(lists).for_each(|(n, v)| vars.put(n, v));
-            SCALARS.iter().zip(scalars).for_each(|(n, v)| vars.put(n, v));
-            vars
-        })
-}
-
-/// How many elements of a list are not a toolkit's and not ours, in order.
-fn bystanders(vars: &Vars, name: &str) -> Vec<OsString> {
-    let toolkit = |e: &OsString| {
-        let text = e.to_string_lossy();
-        text.contains("cuda") && !text.ends_with("compat") && !text.ends_with("shims")
-            || text.contains("/apps/CUDA")
-    };
-    vars.get(name).map(split).unwrap_or_default().into_iter().filter(|e| !toolkit(e)).collect()
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig { cases: 2000, ..ProptestConfig::default() })]
-
-    #[test]
-    fn leaving_brings_back_what_was(e in environment(), place in proptest::sample::select(PLACES.to_vec())) {
-        let (inside, _) = entered_at(&e, place);
-        prop_assert_eq!(leave(&inside).vars, e);
-    }
-
-    #[test]
-    fn the_second_place_does_not_see_the_first(
-        e in environment(),
-        a in proptest::sample::select(PLACES.to_vec()),
-        b in proptest::sample::select(PLACES.to_vec()),
-    ) {
-        let (inside_a, _) = entered_at(&e, a);
-        prop_assert_eq!(entered_at(&inside_a, b).0, entered_at(&e, b).0);
-    }
-
-    #[test]
-    fn entering_twice_changes_nothing(e in environment(), place in proptest::sample::select(PLACES.to_vec())) {
-        let (inside, _) = entered_at(&e, place);
-        prop_assert_eq!(&entered_at(&inside, place).0, &inside);
-    }
-
-    #[test]
-    fn what_is_not_ours_keeps_its_order(e in environment(), place in proptest::sample::select(PLACES.to_vec())) {
-        let (inside, entered) = entered_at(&e, place);
-        for name in LISTS {
-            let (before, mut after) = (bystanders(&e, name), bystanders(&inside, name));
-            let refused = matches!(entered, Entered::Refused(_));
-            if refused && name == "PATH" && after.len() > before.len() {
-                after.remove(0);
-            }
-            let lone_empty_one_went = before == [OsString::new()] && after.is_empty();
-            prop_assert!(before == after || lone_empty_one_went, "{}: {:?} {:?}", name, before, after);
-        }
-    }
-
-    #[test]
-    fn no_empty_element_is_made(e in environment(), place in proptest::sample::select(PLACES.to_vec())) {
-        let (inside, _) = entered_at(&e, place);
-        let empty = |v: &Vars, n| v.get(n).map(split).unwrap_or_default().iter().filter(|x| x.is_empty()).count();
-        for name in LISTS {
-            prop_assert!(empty(&inside, name) <= empty(&e, name), "{}", name);
-            prop_assert!(inside.get(name) != Some(OsStr::new("")) || e.get(name) == Some(OsStr::new("")));
-        }
-    }
-
-    #[test]
-    fn what_the_user_changed_since_stays(
-        e in environment(),
-        place in proptest::sample::select(PLACES.to_vec()),
-        prepended in "/my/[a-z]{1,5}",
-        set in proptest::option::of("/mine/[a-z]{1,3}"),
-    ) {
-        let (mut inside, _) = entered_at(&e, place);
-        for name in LISTS {
-            let value = [vec![OsString::from(&prepended)], inside.get(name).map(split).unwrap_or_default()].concat();
-            inside.put(name, Some(cudaup_core::list::join(&value)));
-        }
-        inside.put("CUDA_HOME", set.as_ref().map(OsString::from));
-        let after = leave(&inside).vars;
-        for name in LISTS {
-            let mut expected = e.get(name).map(split).unwrap_or_default();
-            expected.insert(0, OsString::from(&prepended));
-            let mut now = after.get(name).map(split).unwrap_or_default();
-            let first = now.first().cloned();
-            prop_assert!(now.contains(&OsString::from(&prepended)), "{}: {:?}", name, first);
-            // All that was there is there again, whatever its place; nothing of ours is left.
-            now.sort();
-            expected.sort();
-            prop_assert_eq!(now, expected, "{}", name);
-        }
-        let ours_was_unset = matches!(place, "/home/u/missing" | "/home/u/odd" | "/home/u/without");
-        if set.is_none() && ours_was_unset {
-            prop_assert_eq!(after.get("CUDA_HOME"), e.get("CUDA_HOME"));
-        } else {
-            prop_assert_eq!(after.get("CUDA_HOME").map(OsStr::to_os_string), set.map(OsString::from));
-        }
-    }
-
-    #[test]
-    fn everything_names_one_toolkit(e in environment(), place in proptest::sample::select(PLACES[..5].to_vec())) {
-        let (inside, entered) = entered_at(&e, place);
-        let Entered::Toolkit(choice) = entered else { return Err(TestCaseError::fail("a toolkit is there")) };
-        let root = choice.toolkit.root.as_os_str();
-        for name in &SCALARS[..5] {
-            prop_assert_eq!(inside.get(name), Some(root), "{}", name);
-        }
-        for name in LISTS {
-            for entry in inside.get(name).map(split).unwrap_or_default() {
-                let text = entry.as_bytes();
-                let of_a_toolkit = text.starts_with(b"/usr/local/cuda")
-                    || text.starts_with(b"/home/u/.cudaup/toolkits")
-                    || text.starts_with(b"/home/u/.cudaup/addons");
-                let of_addon = choice.addons.iter().any(|a| Path::new(&entry).starts_with(&a.root));
-                let ours = Path::new(&entry).starts_with(root) || of_addon || text.ends_with(b"/compat");
-                prop_assert!(!of_a_toolkit || ours, "{}: {:?}", name, entry);
-            }
-        }
-        for addon in &choice.addons {
-            for name in addon.library.variables {
-                prop_assert_eq!(inside.get(name), Some(addon.root.as_os_str()), "{}", name);
-            }
-        }
-        prop_assert_eq!(inside.get("NVSHMEM_HOME"), e.get("NVSHMEM_HOME"), "nobody asks for it");
-        let first = split(inside.get("PATH").unwrap()).into_iter().next();
-        prop_assert_eq!(first, Some(choice.toolkit.root.join("bin").into_os_string()));
-    }
-}
-
-const REQUESTS: [&str; 8] = ["12.4", "11.5", "12.6", "12.3", "11.7", "12.1", "12.2", "9.9"];
-
-/// Environments that also bring a toolkit: conda's, a module's, Spack's.
-fn with_toolkits() -> impl Strategy<Value = Vars> {
-    let brought = [
-        ("CONDA_PREFIX", "/opt/conda/envs/cuda-ml"),
-        ("EBROOTCUDA", "/apps/CUDA/11.7"),
-        ("LOADEDMODULES", "gcc/12:cuda/12.1"),
-        ("CUDA_ROOT", "/sw/spack/linux-zen2/cuda-12.1.1-4kjh3x7"),
-    ];
-    (environment(), proptest::sample::subsequence(brought.to_vec(), 0..=4)).prop_map(|(mut vars, brought)| {
-        for (name, value) in brought {
-            vars.put(name, Some(value.into()));
-        }
-        vars
-    })
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig { cases: 256, ..ProptestConfig::default() })]
-
-    #[test]
-    fn toolkits_of_other_layouts_hold_the_laws(
-        e in with_toolkits(),
-        a in proptest::sample::select(REQUESTS.to_vec()),
-        b in proptest::sample::select(REQUESTS.to_vec()),
-        is_jetson in any::<bool>(),
-    ) {
-        static DISKS: LazyLock<[MapDisk; 2]> = LazyLock::new(|| {
-            let plain = places::disk();
-            [plain.clone(), plain.with("/etc/nv_tegra_release", "# R36")]
-        });
-        let disk = &DISKS[usize::from(is_jetson)];
-        let (inside, _) = places::entered(disk, &e, a);
-        prop_assert_eq!(&leave(&inside).vars, &e);
-        prop_assert_eq!(&places::entered(disk, &inside, a).0, &inside);
-        prop_assert_eq!(places::entered(disk, &inside, b).0, places::entered(disk, &e, b).0);
-        if is_jetson {
-            prop_assert_eq!(inside.get("LD_LIBRARY_PATH"), e.get("LD_LIBRARY_PATH"));
-        }
-        let empty = |v: &Vars, n| v.get(n).map(split).unwrap_or_default().iter().filter(|x| x.is_empty()).count();
-        for name in LISTS {
-            prop_assert!(empty(&inside, name) <= empty(&e, name), "{}", name);
-        }
-        explained::explanation_holds(disk, &e, a).map_err(TestCaseError::fail)?;
-        explained::explanation_holds(disk, &inside, b).map_err(TestCaseError::fail)?;
-    }
-}
 
 #[test]
 fn start_files_of_real_users_are_left_byte_for_byte() {

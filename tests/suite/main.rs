@@ -34,6 +34,7 @@ mod profile;
 mod sandbox;
 mod shell_driver;
 mod shims;
+mod start_files;
 mod system;
 mod tcsh;
 mod terminal;

@@ -1,5 +1,6 @@
 //! What `explain` tells is what entering did, of each variable and each entry.
 
+use crate::generated::{Machine, environment as environments};
 use crate::map_disk::MapDisk;
 use crate::places::{disk, entered, environment};
 use cudaup_core::activate::{Entered, Scope, activate, foreign};
@@ -9,10 +10,16 @@ use cudaup_core::home::Home;
 use cudaup_core::list::{join, split};
 use cudaup_core::request::Request;
 use cudaup_core::resolve::World;
+use proptest::prelude::*;
+use proptest::sample::select;
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
+use std::sync::LazyLock;
 
 const HOME: &str = "/home/u/.cudaup";
+
+/// Of those that can be met, one of each kind; and one that cannot.
+const REQUESTS: [&str; 8] = ["12.4", "11.5", "12.6", "12.3", "11.7", "12.1", "12.2", "9.9"];
 
 /// The explanation says of each list what was there and what is there, and no more.
 pub fn explanation_holds(disk: &MapDisk, vars: &Vars, request: &str) -> Result<(), String> {
@@ -23,7 +30,7 @@ pub fn explanation_holds(disk: &MapDisk, vars: &Vars, request: &str) -> Result<(
     let base = leave(vars).vars;
     let told = explain(&world, &activation);
     let changed =
-        |name: &OsStr| base.get(name.to_str().unwrap()) != activation.vars.get(name.to_str().unwrap());
+        |name: &OsStr| name.to_str().is_some_and(|name| base.get(name) != activation.vars.get(name));
     for (name, _) in base.iter().chain(activation.vars.iter()) {
         if changed(name) && !told.iter().any(|t| OsStr::new(&t.name) == name) {
             return Err(format!("{name:?} is not told"));
@@ -93,5 +100,23 @@ fn each_variable_is_explained() {
         explanation_holds(&disk, &vars, request).unwrap();
         let (inside, _) = entered(&disk, &vars, request);
         explanation_holds(&disk, &inside, "12.4").unwrap();
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 256, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_environment_is_explained(
+        e in environments(),
+        a in select(REQUESTS.to_vec()),
+        b in select(REQUESTS.to_vec()),
+        machine in select(vec![Machine::Plain, Machine::Jetson]),
+    ) {
+        static DISKS: LazyLock<[MapDisk; 2]> = LazyLock::new(|| [Machine::Plain.disk(), Machine::Jetson.disk()]);
+        let disk = &DISKS[usize::from(machine == Machine::Jetson)];
+        explanation_holds(disk, &e, a).map_err(TestCaseError::fail)?;
+        let (inside, _) = entered(disk, &e, a);
+        explanation_holds(disk, &inside, b).map_err(TestCaseError::fail)?;
     }
 }

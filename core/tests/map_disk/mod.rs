@@ -1,7 +1,8 @@
 //! A file system that is a map.
 
 use cudaup_core::disk::{Disk, Entry, Unread};
-use std::collections::BTreeMap;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, HashMap};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -149,5 +150,84 @@ impl MapDisk {
         // What lies below a path comes next behind it.
         let (next, _) = self.0.range(path.to_path_buf()..).next()?;
         next.starts_with(path).then(|| path.to_path_buf())
+    }
+}
+
+/// A map that remembers its answers.
+pub struct Remembered {
+    map: MapDisk,
+    reads: RefCell<HashMap<OsString, Result<Vec<u8>, Unread>>>,
+    names: RefCell<HashMap<OsString, Names>>,
+    kinds: RefCell<HashMap<OsString, Option<Entry>>>,
+    programs: RefCell<HashMap<OsString, bool>>,
+    reals: RefCell<HashMap<OsString, Option<PathBuf>>>,
+    targets: RefCell<HashMap<OsString, Option<PathBuf>>>,
+}
+
+type Names = Option<Vec<(OsString, Entry)>>;
+
+impl Remembered {
+    pub fn of(map: MapDisk) -> Self {
+        Self {
+            map,
+            reads: RefCell::default(),
+            names: RefCell::default(),
+            kinds: RefCell::default(),
+            programs: RefCell::default(),
+            reals: RefCell::default(),
+            targets: RefCell::default(),
+        }
+    }
+}
+
+fn remembered<T: Clone>(
+    known: &RefCell<HashMap<OsString, T>>,
+    path: &Path,
+    ask: impl FnOnce(&Path) -> T,
+) -> T {
+    if let Some(answer) = known.borrow().get(path.as_os_str()) {
+        return answer.clone();
+    }
+    let answer = ask(path);
+    known.borrow_mut().insert(path.as_os_str().to_owned(), answer.clone());
+    answer
+}
+
+impl Disk for Remembered {
+    fn read(&self, path: &Path, limit: usize) -> Result<Vec<u8>, Unread> {
+        match remembered(&self.reads, path, |p| self.map.read(p, usize::MAX)) {
+            Ok(bytes) if bytes.len() > limit => Err(Unread::TooLarge),
+            answer => answer,
+        }
+    }
+
+    fn head(&self, path: &Path, length: usize) -> Option<Vec<u8>> {
+        let mut bytes = self.read(path, usize::MAX).ok()?;
+        bytes.truncate(length);
+        Some(bytes)
+    }
+
+    fn names(&self, directory: &Path) -> Option<Vec<(OsString, Entry)>> {
+        remembered(&self.names, directory, |p| self.map.names(p))
+    }
+
+    fn kind(&self, path: &Path) -> Option<Entry> {
+        remembered(&self.kinds, path, |p| self.map.kind(p))
+    }
+
+    fn is_program(&self, path: &Path) -> bool {
+        remembered(&self.programs, path, |p| self.map.is_program(p))
+    }
+
+    fn real(&self, path: &Path) -> Option<PathBuf> {
+        remembered(&self.reals, path, |p| self.map.real(p))
+    }
+
+    fn target(&self, link: &Path) -> Option<PathBuf> {
+        remembered(&self.targets, link, |p| self.map.target(p))
+    }
+
+    fn system(&self, path: &str) -> PathBuf {
+        path.into()
     }
 }
