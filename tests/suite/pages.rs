@@ -334,7 +334,7 @@ fn every_line_is_taken() {
     assert!(seen > 50, "{seen}");
     for wrong in [
         &["env", "--dokcer"][..],
-        &["instal", "12.4"],
+        &["intsall", "12.4"],
         &["exec", "12.4", "nvcc-x", "--global"],
         &["use", "--gobal", "1"],
     ] {
