@@ -30,6 +30,7 @@ mod keeping;
 mod net;
 mod nobody;
 mod other_shells;
+mod pages;
 mod profile;
 mod sandbox;
 mod shell_driver;
