@@ -9,19 +9,24 @@ const CARRIED: [&str; 4] = ["CUDAUP_SYSROOT", "CUDAUP_DIST_SERVER", "CUDAUP_DEBI
 
 /// `sudo` with this very program. `home` is named where the command depends on what the caller's home holds.
 pub fn sudo(host: &Host, home: Option<&Path>, words: &[&str]) -> String {
-    format!("sudo {}", own(host, home, words))
+    let home = home.map(|home| ("CUDAUP_HOME", home.to_string_lossy()));
+    format!("sudo {}", own(host, home.as_slice(), words))
+}
+
+/// The same with these variables, which sudo would lose.
+pub fn sudo_with(host: &Host, variables: &[(&str, Cow<'_, str>)], words: &[&str]) -> String {
+    format!("sudo {}", own(host, variables, words))
 }
 
 /// The same for whoever is in the place of root already: again through sudo, where that was the way.
 pub fn again(host: &Host, words: &[&str]) -> String {
-    if host.var("SUDO_UID").is_some() { sudo(host, None, words) } else { own(host, None, words) }
+    if host.var("SUDO_UID").is_some() { sudo(host, None, words) } else { own(host, &[], words) }
 }
 
-fn own(host: &Host, home: Option<&Path>, words: &[&str]) -> String {
-    let home = home.map(|home| ("CUDAUP_HOME", home.to_string_lossy()));
+fn own(host: &Host, named: &[(&str, Cow<'_, str>)], words: &[&str]) -> String {
     // An address can hold a password, which nobody is to read over a shoulder.
     let carried = CARRIED.iter().filter_map(|name| Some((*name, Cow::Borrowed(host.text(name)?))));
-    let variables = home.into_iter().chain(carried.filter(|(_, value)| !value.contains('@')));
+    let variables = named.iter().cloned().chain(carried.filter(|(_, value)| !value.contains('@')));
     let mut line: Vec<String> =
         variables.map(|(name, value)| format!("{name}={}", shell_words::quote(&value))).collect();
     if !line.is_empty() {

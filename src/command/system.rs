@@ -5,7 +5,7 @@ use crate::disk::access::Access;
 use crate::failure::{Exit, Failure};
 use crate::global::alternatives::{self, Call};
 use crate::global::state::LINK;
-use crate::install::place::Place;
+use crate::install::place::{self, Place};
 use crate::install::remove;
 use crate::shims;
 use crate::toolkit::receipt::Receipt;
@@ -36,7 +36,11 @@ pub fn allowed(context: &Context, words: &[String]) -> Result<(), Failure> {
 struct Ours {
     version: Version,
     root: PathBuf,
+    receipt: Receipt,
 }
+
+/// Files that are named of those that are not cudaup's.
+const SHOWN: usize = 5;
 
 /// Removes those that these texts name. Returns the names, with the bytes freed.
 pub fn uninstall(context: &Context, texts: &[String], force: bool) -> Result<Vec<(String, u64)>, Failure> {
@@ -47,7 +51,7 @@ pub fn uninstall(context: &Context, texts: &[String], force: bool) -> Result<Vec
     words.extend(force.then(|| "--force".to_owned()));
     allowed(context, &words)?;
     let mut removed: Vec<(String, u64)> = Vec::new();
-    for Ours { version, root } in chosen {
+    for Ours { version, root, .. } in chosen {
         if removed.iter().any(|(name, _)| *name == version.to_string()) {
             continue;
         }
@@ -89,6 +93,18 @@ fn one(context: &Context, text: &str, force: bool) -> Result<Ours, Failure> {
             .hint("cudaup use --global VERSION (another one first)")
             .hint(format!("cudaup uninstall --system --force {}", found.version)));
     }
+    let added = if force { Vec::new() } else { place::added(&found.root, &found.receipt)? };
+    if !added.is_empty() {
+        let shown = added.iter().take(SHOWN).map(String::as_str).collect::<Vec<_>>().join(", ");
+        let more = added.len().saturating_sub(SHOWN);
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        let root = found.root.display();
+        let what = format!(
+            "{root} has files that cudaup did not put there, and was left alone (--force removes them, too): {shown}{more}"
+        );
+        let words = ["uninstall", "--system", "--force", &found.version.to_string()].join(" ");
+        return Err(Failure::failed(what).hint(format!("cudaup {words}")));
+    }
     Ok(found)
 }
 
@@ -106,7 +122,7 @@ fn ours(context: &Context) -> Vec<Ours> {
     let mut all: Vec<Ours> = roots
         .filter_map(|root| {
             let receipt = Receipt::read(&root).ok().flatten()?;
-            Some(Ours { version: Version::parse(&receipt.version)?, root })
+            Some(Ours { version: Version::parse(&receipt.version)?, root, receipt })
         })
         .collect();
     all.sort_by_key(|ours| ours.version);

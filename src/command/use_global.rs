@@ -16,6 +16,7 @@ use cudaup_core::refusal::{Rule, Why};
 use cudaup_core::request::Request;
 use cudaup_core::resolve::{Asked, asked, default_settings, meet_toolkit};
 use serde_json::{Value, json};
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 /// Names that are shown of those that the loader loses.
@@ -56,7 +57,8 @@ pub fn point(context: &Context, version: &str, dry_run: bool) -> Result<Outcome,
     }
     let loader = loader::look(host, Some(&target.place));
     let words = ["use", "--global", version];
-    let sudo = || as_root::sudo(host, Some(context.home.path()), &words);
+    let carried = carried(context, &toolkit, &target);
+    let sudo = || as_root::sudo_with(host, &carried, &words);
     let changes = !plan.steps.is_empty();
     if changes && !dry_run {
         allowed(&facts.access, &plan, sudo, host.sysroot.is_some())?;
@@ -64,7 +66,7 @@ pub fn point(context: &Context, version: &str, dry_run: bool) -> Result<Outcome,
     }
     let mut lines =
         vec!["for all users of this machine; what a project or a user has chosen goes first".to_owned()];
-    lines.push(winner(context));
+    lines.push(winner(context, true));
     if changes {
         lines.extend(of_loader(&loader));
         lines.extend(facts.aside.then(|| {
@@ -96,10 +98,13 @@ pub fn undo(context: &Context, dry_run: bool) -> Result<Outcome, Failure> {
         allowed(&facts.access, &plan, || as_root::sudo(host, None, &UNDO), host.sysroot.is_some())?;
         apply::apply(host, disk, &plan, &|line| context.talk.say(line))?;
     }
-    let mut lines = vec![winner(context)];
     let now = look::link(host, disk)?.leads.filter(|_| !dry_run);
     let release = now.as_ref().and_then(|led| led.release.clone());
     let root = now.map(|led| led.root).or_else(|| then.and_then(|place| look::inner(host, &place)));
+    let mut lines = vec![winner(context, root.is_some())];
+    if root.is_none() && plan.after != Held::Absent {
+        context.talk.say(&format!("warning: {LINK} leads nowhere: what it led to is gone"));
+    }
     if let Held::Alternatives { auto: true, value, .. } = &plan.after
         && let Some(now) = root.as_ref().filter(|now| *now != Path::new(value))
         && !dry_run
@@ -157,6 +162,25 @@ fn toolkit(context: &Context, request: &Request) -> Result<Toolkit, Failure> {
     Ok(open)
 }
 
+/// What the same command needs as root: the home, and the variable that this shell alone has and that led to the toolkit, as
+/// one that a module has set.
+fn carried<'a>(context: &'a Context, toolkit: &Toolkit, target: &Target) -> Vec<(&'a str, Cow<'a, str>)> {
+    let mut variables = vec![("CUDAUP_HOME", context.home.path().to_string_lossy())];
+    let roots = default_settings(&context.world()).roots;
+    let search = Search { home: &context.home, roots: &roots, vars: &Vars::default() };
+    let known = |found: Toolkit| context.disk.real(&found.root).is_some_and(|place| place == target.place);
+    let in_home = matches!(toolkit.kind, Kind::Managed | Kind::Link(_));
+    if !in_home && !inventory::usable(discovery::machine(search, &context.disk)).into_iter().any(known) {
+        let names = context.host.vars.iter().filter_map(|(name, _)| name.to_str());
+        let leads = |name: &&str| name.starts_with("CUDA") || name.starts_with("EBROOT");
+        variables.extend(names.filter(leads).find_map(|name| {
+            let value = context.host.text(name)?;
+            (context.disk.real(Path::new(value))? == target.place).then_some((name, Cow::Borrowed(value)))
+        }));
+    }
+    variables
+}
+
 /// What is wrong with the toolkit as one for all.
 fn warnings(context: &Context, target: &Target) -> Vec<String> {
     let mut lines = Vec::new();
@@ -196,7 +220,12 @@ fn allowed(
             if elsewhere || by_hand.is_empty() {
                 return Err(failure);
             }
-            Err(failure.hint(format!("{}   (by hand, without --undo)", by_hand.join(" && "))))
+            // A line holds nothing but the command: whoever pastes it pastes all of it.
+            let message = format!(
+                "{}; by hand, where root cannot start cudaup, it is the last of these commands, which --undo knows nothing of",
+                failure.message
+            );
+            Err(Failure { message, ..failure }.hint(by_hand.join(" && ")))
         }
     }
 }
@@ -205,7 +234,7 @@ fn by_hand(step: &Do) -> String {
     match step {
         Do::Point(link, text) => {
             let (text, new) = (shell_words::quote(text), format!("{link}.new"));
-            let script = format!("ln -s {text} {new} && mv -T {new} {link}");
+            let script = format!("ln -sfT {text} {new} && mv -T {new} {link}");
             format!("sudo sh -c {}", shell_words::quote(&script))
         }
         Do::Remove(link) => format!("sudo rm {link}"),
@@ -214,7 +243,7 @@ fn by_hand(step: &Do) -> String {
 }
 
 /// Whether cudaup's own rules ask for something else in this directory.
-fn winner(context: &Context) -> String {
+fn winner(context: &Context, leads: bool) -> String {
     let style = Style { color: false, user_home: context.host.user_home.clone() };
     let shown = |rule: &Rule| match rule {
         Rule::Pin(file, _) | Rule::Default(file, _) => style.path(file),
@@ -224,6 +253,7 @@ fn winner(context: &Context) -> String {
         Ok(Some(asked)) => {
             format!("here {} asks for {} and still decides", shown(&asked.rule), asked.request)
         }
+        Ok(None) if !leads => format!("here nothing asks for a version, and {LINK} leads to none"),
         Ok(None) => "here cudaup takes it, too: nothing asks for another version".to_owned(),
         Err(refusal) => format!("here {} still decides, and cannot be met", shown(&refusal.rule)),
     }

@@ -39,8 +39,21 @@ pub struct Group {
     pub link: String,
     /// What it can be set to.
     pub choices: Vec<String>,
+    /// The links that go along with it.
+    pub along: Vec<Along>,
     /// The directory of its file.
     pub records: &'static str,
+}
+
+/// A link that goes along with a group's, such as `/usr/bin/nvcc`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Along {
+    /// Its name.
+    pub name: String,
+    /// The link.
+    pub link: String,
+    /// Where in a choice's tree the link leads, as far as it leads into one.
+    pub below: Option<String>,
 }
 
 /// The group of this name; `None` where the system has none.
@@ -61,13 +74,24 @@ fn parse(text: &str, records: &'static str) -> Option<Group> {
         _ => return None,
     };
     let link = lines.next()?.to_owned();
-    let along = lines.by_ref().take_while(|line| !line.is_empty()).count() / 2;
+    let named: Vec<&str> = lines.by_ref().take_while(|line| !line.is_empty()).collect();
+    let mut along: Vec<Along> = named
+        .chunks_exact(2)
+        .filter_map(|pair| match pair {
+            [name, link] => Some(Along { name: (*name).to_owned(), link: (*link).to_owned(), below: None }),
+            _ => None,
+        })
+        .collect();
     let mut choices = Vec::new();
     while let Some(path) = lines.next().filter(|path| !path.is_empty()) {
         choices.push(path.to_owned());
-        lines.by_ref().take(1 + along).for_each(drop);
+        lines.next();
+        for (along, to) in along.iter_mut().zip(lines.by_ref()) {
+            let below = to.strip_prefix(path).and_then(|below| below.strip_prefix('/'));
+            along.below = along.below.take().or_else(|| below.map(str::to_owned));
+        }
     }
-    Some(Group { auto, link, choices, records })
+    Some(Group { auto, link, choices, along, records })
 }
 
 /// The group that a link's text leads to, seen from the directory that the link is in.
@@ -96,6 +120,12 @@ impl Call {
     /// Makes a tree known.
     pub fn install(link: &str, name: &str, path: &str) -> Self {
         Self::new(&["--install", link, name, path, PRIORITY])
+    }
+
+    /// With a link that goes along with it: the program would remove what a choice does not name.
+    pub fn with(mut self, along: &Along, to: &str) -> Self {
+        self.0.extend(["--slave", &along.link, &along.name, to].map(str::to_owned));
+        self
     }
 
     /// Chooses a tree.
@@ -160,6 +190,8 @@ mod tests {
         let group = parse(along, RECORDS[1]).unwrap();
         assert!(!group.auto);
         assert_eq!(group.choices, ["/a", "/b", "/c"]);
+        let below: Vec<_> = group.along.iter().map(|along| along.below.as_deref()).collect();
+        assert_eq!(below, [Some("bin/nvcc"), Some("bin/ptxas")]);
         assert_eq!(parse("", RECORDS[0]), None);
         assert_eq!(parse("automatic\n/usr/local/cuda\n\n/a\n1\n", RECORDS[0]), None);
         assert_eq!(parse("auto\n/usr/local/cuda\n", RECORDS[0]).unwrap().choices, [""; 0]);

@@ -27,10 +27,14 @@ pub fn apply(host: &Host, disk: &dyn Disk, plan: &Plan, say: &dyn Fn(&str)) -> R
         let what = format!("{LINK} was changed just now: it is {now}, a moment ago it was {was}");
         return Err(Failure::failed(what).hint("the same command again"));
     }
+    let remembered = Memory::read(host)?;
+    if remembered != plan.remembered {
+        let what = format!("another cudaup has changed {LINK} and put it back just now");
+        return Err(Failure::failed(what).hint("the same command again"));
+    }
     if let Some(folder) = host.system(LINK).parent() {
         atomic::sweep(folder);
     }
-    let remembered = Memory::read(host)?;
     // A kill from here on leaves either the old link, with a memory that says there is nothing to put back, or the new one
     // with all it takes.
     let undoes = plan.memory.steps.len() < remembered.steps.len();

@@ -28,6 +28,8 @@ pub struct Plan {
     pub before: Held,
     /// What is there then.
     pub after: Held,
+    /// What is remembered before, for the plan to hold.
+    pub remembered: Memory,
     /// What is remembered then.
     pub memory: Memory,
     /// Where the alternatives system writes its groups down.
@@ -38,7 +40,8 @@ impl Plan {
     fn new(before: Held, after: Held, facts: &Facts) -> Self {
         let records = facts.group.as_ref().map_or("", |g| g.records);
         let memory = facts.memory.clone();
-        Self { steps: Vec::new(), back: Vec::new(), before, after, memory, records }
+        let remembered = memory.clone();
+        Self { steps: Vec::new(), back: Vec::new(), before, after, remembered, memory, records }
     }
 
     /// Whether what is there now is what the plan comes to.
@@ -83,7 +86,11 @@ pub fn point(facts: &Facts, target: &Target) -> Result<Plan, Failure> {
             let after = Held::Alternatives { name: name.clone(), auto: false, value: path.to_owned() };
             let mut plan = Plan::new(before.clone(), after.clone(), facts);
             if !is_known {
-                plan.steps.push(Do::Call(Call::install(LINK, name, path)));
+                let along = group.along.iter().filter_map(|along| Some((along, along.below.as_ref()?)));
+                let call = along.fold(Call::install(LINK, name, path), |call, (along, below)| {
+                    call.with(along, &format!("{path}/{below}"))
+                });
+                plan.steps.push(Do::Call(call));
                 plan.back.push(Do::Call(Call::remove(name, path)));
             }
             plan.steps.push(Do::Call(Call::set(name, path)));

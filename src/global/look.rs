@@ -72,6 +72,12 @@ pub struct Target {
 
 /// Looks at the link.
 pub fn link(host: &Host, disk: &dyn Disk) -> Result<Facts, Failure> {
+    // An absolute link in a mounted image would lead to this machine's own directory.
+    let folder = host.system("/usr/local");
+    if host.sysroot.is_some() && fs::canonicalize(&folder).is_ok_and(|real| !is_below_root(host, &real)) {
+        let folder = folder.display();
+        return Err(Failure::failed(format!("{folder} leads out of CUDAUP_SYSROOT and is left alone")));
+    }
     let (there, group) = there(host, disk)?;
     let mut written = vec!["/usr/local"];
     let through = matches!(there, There::Held(Held::Alternatives { .. }));
@@ -87,6 +93,11 @@ pub fn link(host: &Host, disk: &dyn Disk) -> Result<Facts, Failure> {
         access: access(host, &written),
         memory: Memory::read(host)?,
     })
+}
+
+fn is_below_root(host: &Host, real: &Path) -> bool {
+    let root = host.sysroot.as_ref().and_then(|root| fs::canonicalize(root).ok());
+    root.is_some_and(|root| real.starts_with(root))
 }
 
 /// What is in the link's place, and the group that it belongs to.

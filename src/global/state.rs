@@ -120,8 +120,13 @@ impl Memory {
     /// With one more step. What was changed by others in between cannot be taken back through: then the older ones go.
     #[must_use]
     pub fn with(&self, step: Step) -> Self {
-        let joined = self.steps.last().is_some_and(|last| last.after == step.before);
-        let kept = if joined { self.steps.as_slice() } else { &[] };
+        let kept = match self.steps.as_slice() {
+            steps @ [.., last] if last.after == step.before => steps,
+            // One that a kill kept from being done: what was before it still holds. A tree that it made known stays to be
+            // forgotten.
+            [older @ .., last] if last.before == step.before && last.registered.is_none() => older,
+            _ => &[],
+        };
         let skip = (kept.len() + 1).saturating_sub(MOST);
         Self { steps: kept.iter().skip(skip).cloned().chain([step]).collect() }
     }
@@ -159,6 +164,9 @@ mod tests {
         assert_eq!(second.without_last(), first);
         let anew = second.with(step(link("cuda-13.0"), link("cuda-11.8")));
         assert_eq!(anew.steps, [step(link("cuda-13.0"), link("cuda-11.8"))]);
+        // The second was written down and never done.
+        let other = step(link("cuda-11.8"), link("cuda-13.0"));
+        assert_eq!(second.with(other.clone()).steps, [first.steps[0].clone(), other]);
         let mut many = Memory::default();
         for _ in 0..MOST + 9 {
             many = many.with(step(link("a"), link("a")));

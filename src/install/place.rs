@@ -9,8 +9,9 @@ use crate::toolkit::receipt::Receipt;
 use cudaup_core::identity::{Identity, Tree, identify};
 use cudaup_core::inventory::{Kind, MACHINE, Toolkit};
 use cudaup_core::version::Version;
+use std::collections::BTreeSet;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// The directory that holds the machine's toolkits.
 const SYSTEM: &str = "/usr/local";
@@ -86,6 +87,28 @@ impl Place {
         // What the home holds is no matter here; only what is loaded passes through it.
         Ok(Facts { present, receipt, recorded: None, ..facts })
     }
+}
+
+/// Files and links in a toolkit that its receipt knows nothing of: what packages, or people, have put into it since. Sorted.
+pub fn added(root: &Path, receipt: &Receipt) -> Result<Vec<String>, Failure> {
+    let parts = receipt.parts.iter().flat_map(|part| &part.files);
+    let known: BTreeSet<&str> = parts.chain(&receipt.made).map(String::as_str).chain([RECEIPT]).collect();
+    let (mut added, mut left) = (Vec::new(), vec![root.to_path_buf()]);
+    while let Some(directory) = left.pop() {
+        let failed = |e: &std::io::Error| Failure::io("read", &directory, e);
+        for entry in fs::read_dir(&directory).map_err(|e| failed(&e))? {
+            let entry = entry.map_err(|e| failed(&e))?;
+            let path = entry.path();
+            if entry.file_type().map_err(|e| failed(&e))?.is_dir() {
+                left.push(path);
+                continue;
+            }
+            let name = path.strip_prefix(root).unwrap_or(&path).to_string_lossy().into_owned();
+            added.extend(Some(name).filter(|name| !known.contains(name.as_str())));
+        }
+    }
+    added.sort();
+    Ok(added)
 }
 
 /// What cudaup has put into the place of this version.

@@ -176,6 +176,31 @@ fn a_kill_between_memory_and_link_leaves_nothing_to_trip_over() {
 }
 
 #[test]
+fn a_way_back_to_nothing_is_said() {
+    let at = machine();
+    symlink("cuda-11.8", at.path(LINK)).unwrap();
+    done(&at, &["12.4"]);
+    fs::remove_dir_all(at.path("usr/local/cuda-11.8")).unwrap();
+    let said = global(&at, &["--undo"]);
+    assert_eq!(said.code, Some(0), "{}", said.err);
+    assert!(said.err.contains("warning: /usr/local/cuda leads nowhere"), "{}", said.err);
+    assert!(!said.out.contains("takes it, too"), "{}", said.out);
+}
+
+#[test]
+fn an_image_whose_folder_leads_out_of_it_is_left_alone() {
+    let at = machine();
+    let outside = tempfile::tempdir().unwrap();
+    fs::rename(at.path("usr/local"), at.path("local")).unwrap();
+    symlink(outside.path(), at.path("usr/local")).unwrap();
+    at.managed("13.0.2");
+    let said = global(&at, &["13.0"]);
+    assert_eq!(said.code, Some(1), "{}", said.out);
+    assert!(said.err.contains("leads out of CUDAUP_SYSROOT"), "{}", said.err);
+    assert_eq!(fs::read_dir(outside.path()).unwrap().count(), 0);
+}
+
+#[test]
 fn at_no_moment_is_the_link_missing() {
     let at = machine();
     symlink("cuda-11.8", at.path(LINK)).unwrap();

@@ -100,6 +100,23 @@ fn a_tree_that_is_not_registered_is_registered_and_forgotten_again() {
 }
 
 #[test]
+fn links_that_go_along_are_kept_for_a_tree_that_is_made_known() {
+    let at = machine();
+    at.managed("13.0.2");
+    let tree = "/usr/local/cuda-12.4";
+    fs::create_dir_all(at.path("usr/bin")).unwrap();
+    let nvcc = format!("{tree}/bin/nvcc");
+    let along = ["--slave", "/usr/bin/nvcc", "nvcc", &nvcc];
+    let install = [&["--install", "/usr/local/cuda", "cuda", tree, "124"][..], &along].concat();
+    let Some(_) = alternatives(&at, &install) else { return };
+    done(&at, &["13.0"]);
+    assert_eq!(text(&at, "usr/bin/nvcc").unwrap(), "/etc/alternatives/nvcc");
+    assert_eq!(text(&at, "etc/alternatives/nvcc").unwrap(), "/home/.cudaup/toolkits/13.0.2/bin/nvcc");
+    done(&at, &["--undo"]);
+    assert_eq!(text(&at, "etc/alternatives/nvcc").unwrap(), nvcc);
+}
+
+#[test]
 fn a_managed_link_that_led_nowhere_leads_there_again() {
     let at = machine();
     let Some(()) = packages(&at) else { return };

@@ -275,6 +275,13 @@ fn uninstall_takes_it_away_unless_the_machines_link_leads_to_it() {
     }
     // Without the option it is somebody else's.
     assert_eq!(place.cudaup("uninstall 13.0").code, Some(1));
+    fs::write(place.root().join("include/cudnn.h"), "").unwrap();
+    let kept = place.cudaup("uninstall --system 13.0");
+    assert_eq!(kept.code, Some(1), "{}", kept.out);
+    let named =
+        "has files that cudaup did not put there, and was left alone (--force removes them, too): targets/";
+    assert!(kept.err.contains(named), "{}", kept.err);
+    fs::remove_file(place.root().join("include/cudnn.h")).unwrap();
     let removed = place.cudaup("uninstall --system 13 13.0");
     assert_eq!(removed.code, Some(0), "{}", removed.err);
     assert!(removed.out.starts_with("removed 13.0.3, "), "{}", removed.out);

@@ -30,7 +30,13 @@ fn led(root: &str, toolkit: bool) -> Option<Led> {
 
 fn group(auto: bool, choices: &[&str]) -> Option<Group> {
     let choices = choices.iter().map(|c| (*c).to_owned()).collect();
-    Some(Group { auto, link: LINK.to_owned(), choices, records: "/var/lib/dpkg/alternatives" })
+    Some(Group {
+        auto,
+        link: LINK.to_owned(),
+        choices,
+        along: Vec::new(),
+        records: "/var/lib/dpkg/alternatives",
+    })
 }
 
 fn target(root: &str) -> Target {
