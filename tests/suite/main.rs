@@ -35,3 +35,4 @@ mod shims;
 mod system;
 mod tcsh;
 mod terminal;
+mod traps;
