@@ -3,7 +3,7 @@
 use crate::nobody::is_root;
 use crate::sandbox::{Sandbox, said};
 use crate::shell_driver::Do::{Cd, Prompt, Show};
-use crate::shell_driver::{SHELLS, after_init, machine, try_run};
+use crate::shell_driver::{after_init, machine, shells, try_run};
 use std::os::unix::fs::chown;
 
 /// The environment of a program that exec starts in `p`.
@@ -71,7 +71,7 @@ fn a_pin_of_another_user_is_followed_and_said_once() {
     chown(&pin, Some(12_345), None).unwrap();
     let line = "is a file of user 12345, neither yours nor root's";
     assert!(at.cudaup("home/p", &["current"]).err.contains(line));
-    for shell in SHELLS {
+    for shell in shells() {
         let places = ["p", "none", "p", "q", "p"].map(|place| [Cd(place), Prompt]);
         let told = try_run(&at, shell, &after_init(places.into_iter().flatten().chain([Show("CUDA_HOME")])));
         assert_eq!(told.err.matches(line).count(), 1, "{shell:?}: {}", told.err);
