@@ -10,6 +10,7 @@ use crate::request::Request;
 use crate::resolve::{Choice, World, asked, default_settings, meet, resolve};
 use crate::state::State;
 use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::PathBuf;
 
 /// Which rules may choose.
@@ -188,20 +189,47 @@ fn add_addon(addon: &Addon, disk: &dyn Disk, add: &mut impl FnMut(&'static str, 
 }
 
 /// CMake reads CUDAHOSTCXX, nvcc NVCC_CCBIN from 13.0 on and NVCC_PREPEND_FLAGS before (measured with 11.8, 12.4, 13.0, 13.5).
+/// Of several compilers nvcc takes the last, and any flag before NVCC_CCBIN: the one that conda's compilers write into
+/// NVCC_PREPEND_FLAGS gives way to the key, the user's other flags stay.
 fn host_compiler(choice: &Choice, base: &Vars) -> Vec<(&'static str, OsString)> {
     let Some(compiler) = &choice.settings.host_compiler else { return Vec::new() };
     let mut scalars = vec![("CUDAHOSTCXX", OsString::from(compiler))];
+    let own = base.get("NVCC_PREPEND_FLAGS").filter(|f| !f.is_empty());
+    let rest = own.map(without_compiler).filter(|rest| !rest.is_empty());
     if choice.toolkit.identity.version.major >= 13 {
         scalars.push(("NVCC_CCBIN", compiler.into()));
+        if rest.as_deref() != own {
+            scalars.push(("NVCC_PREPEND_FLAGS", rest.unwrap_or_default()));
+        }
     } else {
         let mut flags = OsString::from(format!("-ccbin {compiler}"));
-        if let Some(own) = base.get("NVCC_PREPEND_FLAGS").filter(|f| !f.is_empty()) {
+        if let Some(rest) = rest {
             flags.push(" ");
-            flags.push(own);
+            flags.push(rest);
         }
         scalars.push(("NVCC_PREPEND_FLAGS", flags));
     }
     scalars
+}
+
+/// Flags of nvcc without those that name a host compiler. Flags with quotes in them stay as they are.
+fn without_compiler(flags: &OsStr) -> OsString {
+    let bytes = flags.as_bytes();
+    let names = |word: &[u8]| matches!(word, b"-ccbin" | b"--compiler-bindir" | b"-compiler-bindir");
+    let words = || bytes.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
+    let is_one = |word: &[u8]| word.split(|b| *b == b'=').next().is_some_and(names);
+    if bytes.iter().any(|b| b"'\"\\".contains(b)) || !words().any(is_one) {
+        return flags.to_os_string();
+    }
+    let mut kept: Vec<&[u8]> = Vec::new();
+    let mut after_name = false;
+    for word in words() {
+        let value = std::mem::replace(&mut after_name, names(word));
+        if !value && !is_one(word) {
+            kept.push(word);
+        }
+    }
+    OsString::from_vec(kept.join(&b' '))
 }
 
 /// A toolkit that came into the environment after ours was entered, by another hand: a root variable that names it, or an
@@ -254,4 +282,22 @@ pub fn summary(choice: &Choice) -> String {
         rule => format!("{rule} ({})", choice.request),
     };
     format!("{} by {asked}", choice.toolkit.identity)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_flag_of_the_compiler_is_taken_out() {
+        for (flags, left) in [
+            (" -ccbin=/opt/conda/bin/x86_64-conda-linux-gnu-c++", ""),
+            ("-O1 -ccbin /a/g++ -lineinfo", "-O1 -lineinfo"),
+            ("--compiler-bindir=/a -ccbin /b -ccbin", ""),
+            ("-O1  -Xcompiler -ccbinary", "-O1  -Xcompiler -ccbinary"),
+            ("-ccbin '/with blank/g++' -O1", "-ccbin '/with blank/g++' -O1"),
+        ] {
+            assert_eq!(without_compiler(OsStr::new(flags)), OsStr::new(left), "{flags}");
+        }
+    }
 }

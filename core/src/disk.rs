@@ -21,6 +21,11 @@ pub trait Disk {
     /// Where a path of the machine (`/usr/local/cuda`) is looked up: below `CUDAUP_SYSROOT` where that is set.
     fn system(&self, path: &str) -> PathBuf;
 
+    /// The number of a file's owner where that is neither root nor the user who asks; `None` where that is not known.
+    fn stranger(&self, _file: &Path) -> Option<u32> {
+        None
+    }
+
     /// Whether a path is a directory, links followed.
     fn is_dir(&self, path: &Path) -> bool {
         self.kind(path) == Some(Entry::Directory)

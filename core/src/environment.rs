@@ -54,8 +54,17 @@ pub fn changes(from: &Vars, to: &Vars) -> Vec<Change> {
         .collect()
 }
 
-/// The search lists that a toolkit takes part in.
-pub const LISTS: [&str; 5] = ["PATH", "LD_LIBRARY_PATH", "CPATH", "LIBRARY_PATH", "PKG_CONFIG_PATH"];
+/// The search lists that a toolkit takes part in. gcc looks into the last two after CPATH: they get nothing, since CPATH
+/// holds for both languages, and lose what is another toolkit's.
+pub const LISTS: [&str; 7] = [
+    "PATH",
+    "LD_LIBRARY_PATH",
+    "CPATH",
+    "LIBRARY_PATH",
+    "PKG_CONFIG_PATH",
+    "C_INCLUDE_PATH",
+    "CPLUS_INCLUDE_PATH",
+];
 
 /// The variables with one value that a toolkit sets besides its roots.
 pub const OTHER_SCALARS: [&str; 4] = ["CUDACXX", "CUDAHOSTCXX", "NVCC_CCBIN", "NVCC_PREPEND_FLAGS"];

@@ -78,7 +78,7 @@ pub fn explain(world: &World, activation: &Activation) -> Vec<Explained> {
     let others = told.state.scalars.iter().map(|s| s.name.as_str());
     names.extend(others.filter(|name| !ROOT_VARIABLES.contains(name) && !OTHER_SCALARS.contains(name)));
     let scalars = names.into_iter().filter_map(|name| told.scalar(name));
-    let lists = LISTS.into_iter().map(|name| told.list(name));
+    let lists = LISTS.into_iter().filter(|name| told.is_worth_a_word(name)).map(|name| told.list(name));
     let back = told.variable(VARIABLE, "the way back: what stood in each of these before".to_owned());
     scalars.chain(lists).chain([back]).collect()
 }
@@ -129,6 +129,11 @@ impl Told<'_> {
         (ours || before.is_some()).then(|| self.variable(name, why))
     }
 
+    /// A list that never gets anything is told of only where the user has it.
+    fn is_worth_a_word(&self, list: &str) -> bool {
+        !list.ends_with("_INCLUDE_PATH") || self.base.get(list).is_some()
+    }
+
     fn list(&self, name: &str) -> Explained {
         let unchanged = List {
             name: name.to_owned(),
@@ -168,6 +173,9 @@ impl Told<'_> {
                 "ld_library_path = off".to_owned()
             }
             "CPATH" if settings.cpath == Some(false) => "cpath = off".to_owned(),
+            "C_INCLUDE_PATH" | "CPLUS_INCLUDE_PATH" => {
+                "nothing is added: CPATH holds for both languages".to_owned()
+            }
             _ if ours => String::new(),
             _ if self.layout.spread => {
                 "nothing is added: this toolkit lies where the system looks by itself".to_owned()

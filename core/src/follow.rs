@@ -5,7 +5,7 @@ use crate::dialect::Dialect;
 use crate::disk::Unread;
 use crate::environment::{Change, Vars, changes, is_intact, leave, without_stale};
 use crate::home::MACHINE_DEFAULT;
-use crate::refusal::Refusal;
+use crate::refusal::Rule;
 use crate::resolve::{World, nearest_file};
 use crate::state;
 use std::ffi::OsStr;
@@ -101,21 +101,34 @@ fn enter_from(world: &World, mut base: Vars, say: bool) -> Steps {
         lines.extend(activation.notes.iter().map(|note| format!("cudaup: {note}")));
     }
     let told = match &activation.entered {
-        Entered::Refused(refusal) => tell(world, refusal, &mut lines),
-        _ => None,
+        Entered::Refused(refusal) => {
+            let next = refusal.tries().into_iter().next();
+            tell(world, &refusal.to_string(), next, &mut lines)
+        }
+        Entered::Toolkit(choice) => {
+            of_a_stranger(world, &choice.rule).and_then(|note| tell(world, &note, None, &mut lines))
+        }
+        Entered::Nothing => None,
     };
     Steps { changes: changes(world.vars, &activation.vars), yields: false, told, lines }
 }
 
-/// Why a request cannot be met, said once in each shell. Returns what the shell has been told, where that grew.
-fn tell(world: &World, refusal: &Refusal, lines: &mut Vec<String>) -> Option<String> {
-    let text = refusal.to_string();
-    let mark = format!("{:x}", state::hash(Some(OsStr::new(&text))));
+/// A word where the pin that counts is neither the user's nor root's: it is read and never run, and whoever can write it chooses
+/// among the toolkits that are there.
+pub fn of_a_stranger(world: &World, rule: &Rule) -> Option<String> {
+    let Rule::Pin(file, _) = rule else { return None };
+    let owner = world.disk.stranger(file)?;
+    Some(format!("note: {} is a file of user {owner}, neither yours nor root's", file.display()))
+}
+
+/// Says a text once in each shell. Returns what the shell has been told, where that grew.
+fn tell(world: &World, text: &str, next: Option<String>, lines: &mut Vec<String>) -> Option<String> {
+    let mark = format!("{:x}", state::hash(Some(OsStr::new(text))));
     let before = world.vars.get("_CUDAUP_TOLD").and_then(OsStr::to_str).unwrap_or_default();
     if before.split(' ').any(|m| m == mark) {
         return None;
     }
     lines.push(format!("cudaup: {text}"));
-    lines.extend(refusal.tries().first().map(|next| format!("try: {next}")));
+    lines.extend(next.map(|next| format!("try: {next}")));
     Some(format!("{before} {mark}").trim_start().to_owned())
 }

@@ -275,7 +275,8 @@ fn on_off(value: &str) -> Option<bool> {
     }
 }
 
-fn is_program_name(value: &str) -> bool {
+/// Whether a text can be the name of a program on PATH.
+pub(crate) fn is_program_name(value: &str) -> bool {
     value.as_bytes().first().is_some_and(u8::is_ascii_alphanumeric)
         && value.bytes().all(|b| b.is_ascii_alphanumeric() || b"._+-".contains(&b))
 }

@@ -4,7 +4,7 @@ use crate::addon::{Addon, Library, Number};
 use crate::builds::is_installable;
 use crate::dialect;
 use crate::disk::Unread;
-use crate::pin::BadPin;
+use crate::pin::{BadPin, is_program_name};
 use crate::request::{BadRequest, Request};
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -120,6 +120,7 @@ impl Refusal {
             Why::Bad(BadPin::NotASetting(..)) => {
                 vec!["lines below the version look like `host_compiler = g++-11`".into()]
             }
+            Why::Bad(BadPin::Value(line, key, value, _)) => vec![mended(*line, key, value)],
             Why::Request(BadRequest { meant: Some(meant), .. })
             | Why::Bad(BadPin::Request(_, BadRequest { meant: Some(meant), .. })) => {
                 vec![self.respell(meant)]
@@ -149,6 +150,17 @@ impl Refusal {
             Rule::Default(..) => format!("cudaup use --default {version}"),
             _ => format!("cudaup use {version}"),
         }
+    }
+}
+
+/// What to write in the place of a value that a key cannot have.
+fn mended(line: usize, key: &str, value: &str) -> String {
+    match (key, value.rsplit_once('/')) {
+        ("host_compiler", Some((_, name))) if is_program_name(name) => format!(
+            "write `host_compiler = {name}` in line {line}: it is looked for on PATH, so that the file serves on other machines"
+        ),
+        ("cpath" | "ld_library_path", _) => format!("write `{key} = off` in line {line}, or remove it"),
+        _ => format!("mend or remove line {line}"),
     }
 }
 

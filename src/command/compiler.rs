@@ -2,7 +2,7 @@
 
 use crate::command::Context;
 use crate::prove::{Proof, diagnosis};
-use crate::toolkit::host_compiler::{self, Choice, Compiler, Limits, Verdict};
+use crate::toolkit::host_compiler::{self, Choice, Compiler, Family, Limits, Verdict};
 use cudaup_core::resolve;
 use cudaup_core::version::Version;
 use std::path::Path;
@@ -19,7 +19,12 @@ pub fn of_tree(context: &Context, root: &Path, version: Version, pinned: Option<
     match pinned {
         Some(name) => {
             let found = host_compiler::called(&context.host, name);
-            of_pinned(name, found.as_ref(), &limits, version)
+            let mut lines = of_pinned(name, found.as_ref(), &limits, version);
+            if !lines.is_empty() {
+                let choice = host_compiler::choose(&limits, host_compiler::look(&context.host, &limits));
+                lines.push(instead(&choice, &limits));
+            }
+            lines
         }
         None => {
             of_machine(&host_compiler::choose(&limits, host_compiler::look(&context.host, &limits)), version)
@@ -44,6 +49,16 @@ fn of_pinned(name: &str, found: Option<&Compiler>, limits: &Limits, version: Ver
     vec![format!(
         "warning: host_compiler = {name}: CUDA {version} takes {family} {takes}, and this is {title}"
     )]
+}
+
+/// What to do where the compiler of the key does not serve: another that the machine has, or one to install.
+fn instead(choice: &Choice, limits: &Limits) -> String {
+    match choice {
+        Choice::Use(compiler, _) if !compiler.name.contains('/') => {
+            format!("try: host_compiler = {} in that file; this machine has it and it fits", compiler.name)
+        }
+        _ => format!("try: install g++-{}, or another that it takes", limits.most(Family::Gcc)),
+    }
 }
 
 /// Where nvcc takes what the machine has.
@@ -72,7 +87,6 @@ pub fn other(name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::toolkit::host_compiler::Family;
 
     const HEADER: &str = "#if __GNUC__ > 11\n#error -- unsupported GNU version! gcc versions later than 11 are not supported!\n#endif\n";
 

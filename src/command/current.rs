@@ -5,6 +5,7 @@ use crate::command::{Context, Outcome, compiler, nothing_chosen, refused};
 use crate::failure::Failure;
 use crate::ui::view::{Style, View};
 use clap::Args as Arguments;
+use cudaup_core::follow::of_a_stranger;
 use cudaup_core::refusal::Rule;
 use cudaup_core::resolve::{Choice, nearest_pin, resolve};
 use cudaup_core::state::State;
@@ -40,7 +41,8 @@ impl Args {
                     .say(&format!("warning: {}:{line}: {key} is no key of a version file", file.display()));
             }
         }
-        for line in compiler::lines(context, &choice) {
+        let notes = of_a_stranger(&world, &choice.rule).into_iter();
+        for line in notes.chain(compiler::lines(context, &choice)) {
             context.talk.say(&line);
         }
         let nvcc = choice.toolkit.root.join("bin/nvcc");

@@ -139,7 +139,9 @@ fn put(link: &Path, target: &Path) -> Result<Option<PathBuf>, Failure> {
     if let Some(parent) = link.parent() {
         fs::create_dir_all(parent).map_err(|e| Failure::io("create", parent, &e))?;
     }
-    let fresh = link.with_file_name(format!(".{}.new", link.file_name().unwrap_or_default().display()));
+    // Of two at once each makes a link of its own.
+    let (name, process) = (link.file_name().unwrap_or_default().display(), std::process::id());
+    let fresh = link.with_file_name(format!(".{name}.{process}.new"));
     let _ = fs::remove_file(&fresh);
     symlink(target, &fresh).map_err(failed)?;
     fs::rename(&fresh, link).map_err(failed)?;

@@ -39,3 +39,4 @@ mod start_files;
 mod system;
 mod tcsh;
 mod terminal;
+mod traps;
