@@ -25,7 +25,8 @@ fn a_virtual_environment_comes_and_goes_around_a_pinned_directory() {
         let inside = |back: &'static str| {
             [Line(activate), Cd("q"), Prompt, Nvcc, Cd(back), Prompt, Line("deactivate"), Prompt, Nvcc]
         };
-        let steps = [Prompt, Environment]
+        // Without it PS1 stays exported.
+        let steps = [Set("VIRTUAL_ENV_DISABLE_PROMPT", "1"), Prompt, Environment]
             .into_iter()
             .chain(inside("none"))
             .chain([Environment])
@@ -64,7 +65,8 @@ fn directory_stacks_and_search_paths_are_followed() {
             Prompt,
             Nvcc,
         ];
-        assert_eq!(run(&at, shell, &after_init(steps)), [&old, &new, &old, &new], "{shell:?}");
+        let wanted = [&old, &new, &old, &new].map(String::clone);
+        assert_eq!(run(&at, shell, &after_init(steps)), wanted, "{shell:?}");
     }
 }
 
