@@ -65,7 +65,10 @@ end
 # A function that changes the directory may have exported variables of its own (`set -lx PATH`), of which fish gives
 # copies to what it calls: the copies go, since what is set is the shell's own value, to be made from that.
 function _cudaup_change --argument-names key at
-    set -el PATH CUDA_HOME CUDAUP_VERSION
+    # fish 3.1 erases one at a time.
+    set -el PATH
+    set -el CUDA_HOME
+    set -el CUDAUP_VERSION
     if test -n "$_cudaup_starting"
         # What stands in a start file below cudaup's lines is no newer wish: the first prompt enters over it.
         set -g _cudaup_starting ''
@@ -144,9 +147,11 @@ function _cudaup_ask
     # Once it is there again it is asked.
     test -x "$_cudaup_asked_of"; or return 1
     # As in _cudaup_change: all else that the program may change.
-    set -el LD_LIBRARY_PATH CPATH LIBRARY_PATH PKG_CONFIG_PATH CUDA_PATH CUDA_ROOT CUDAToolkit_ROOT CUDA_TOOLKIT_ROOT_DIR \
-        CUDAHOSTCXX NVCC_CCBIN NVCC_PREPEND_FLAGS CUDNN_HOME CUDNN_PATH CUDNN_ROOT NCCL_HOME NCCL_ROOT \
-        CUTENSOR_ROOT CUTENSOR_PATH CUSPARSELT_ROOT CUSPARSELT_PATH NVSHMEM_HOME NVSHMEM_DIR CUDAUP_STATE
+    set -el LD_LIBRARY_PATH; set -el CPATH; set -el LIBRARY_PATH; set -el PKG_CONFIG_PATH; set -el CUDA_PATH
+    set -el CUDA_ROOT; set -el CUDAToolkit_ROOT; set -el CUDA_TOOLKIT_ROOT_DIR; set -el CUDAHOSTCXX; set -el NVCC_CCBIN
+    set -el NVCC_PREPEND_FLAGS; set -el CUDNN_HOME; set -el CUDNN_PATH; set -el CUDNN_ROOT; set -el NCCL_HOME
+    set -el NCCL_ROOT; set -el CUTENSOR_ROOT; set -el CUTENSOR_PATH; set -el CUSPARSELT_ROOT; set -el CUSPARSELT_PATH
+    set -el NVSHMEM_HOME; set -el NVSHMEM_DIR; set -el CUDAUP_STATE
     set -lx _CUDAUP_TOLD $_cudaup_told
     command $_cudaup_asked_of hook fish $argv | builtin source
     return 0

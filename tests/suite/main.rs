@@ -19,6 +19,7 @@ mod global_managed;
 mod habits;
 mod hook;
 mod hook_bash;
+mod hook_beside;
 mod hook_fish;
 mod hook_limits;
 mod hook_seen;
