@@ -11,6 +11,7 @@ use cudaup_core::disk::{Disk, Entry};
 use cudaup_core::home::Home;
 use cudaup_core::request::is_link_name;
 use cudaup_core::version::Version;
+use serde::Deserialize;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -64,6 +65,13 @@ pub fn addon(home: &Home, addon: &Addon, disk: &dyn Disk, talk: &Talk) -> Result
     tree_of_ours(&home.staging(), &folder, &directory, &grave, disk, talk)?.ok_or_else(absent)?.delete()
 }
 
+/// What every receipt has: the version of the cudaup that wrote it.
+#[derive(Deserialize)]
+struct Mark {
+    #[serde(rename = "cudaup")]
+    _cudaup: String,
+}
+
 /// What a tree is called while it goes.
 struct Grave<'a> {
     /// In names of files.
@@ -89,7 +97,7 @@ fn tree_of_ours(
     if !names.iter().any(|(n, kind)| n == directory && *kind == Entry::Directory) {
         return Ok(None);
     }
-    if record::read::<serde_json::Value>(&root)?.is_none() {
+    if record::read::<Mark>(&root)?.is_none() {
         return Err(Failure::failed(format!(
             "{} was not put there by cudaup and is left alone",
             root.display()

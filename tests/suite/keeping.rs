@@ -225,6 +225,30 @@ fn a_default_goes_with_its_last_toolkit() {
     assert_eq!(fs::read_to_string(at.home().join("default")).unwrap(), "ld_library_path = off\n");
 }
 
+#[test]
+fn what_lies_in_a_toolkits_place_without_a_true_receipt_is_said() {
+    let at = Sandbox::new();
+    let root = at.managed("13.0.2");
+    let receipt = root.join("receipt.json");
+    let install =
+        |arguments: &[&str]| at.cudaup("p", &[&["--offline", "install", "13.0"], arguments].concat());
+    assert!(install(&[]).out.starts_with("13.0.2 is installed (minimal profile"));
+    for (text, words) in [("{\"version\": 13", "is not a receipt"), ("{}", "missing field `cudaup`")] {
+        fs::write(&receipt, text).unwrap();
+        let removed = at.cudaup("p", &["uninstall", "--force", "13.0.2"]);
+        assert!(removed.code == Some(1) && removed.err.contains(words), "{text}: {removed:?}");
+    }
+    fs::write(&receipt, "no receipt").unwrap();
+    let present = install(&[]);
+    assert!(present.code == Some(0) && present.out.contains("receipt.json is not a receipt"), "{present:?}");
+    let grown = install(&["--components", "cublas"]);
+    assert!(grown.code == Some(1) && grown.err.contains("has no receipt.json that can be read"), "{grown:?}");
+    assert!(grown.err.contains("try: mv "), "{grown:?}");
+    fs::remove_file(&receipt).unwrap();
+    let present = install(&[]);
+    assert!(present.code == Some(0) && present.out.contains("cudaup did not install it"), "{present:?}");
+}
+
 /// Both have seen that it is there, and only one can remove it.
 #[test]
 fn of_two_that_remove_the_default_one_does() {
