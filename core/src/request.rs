@@ -95,7 +95,7 @@ pub fn is_link_name(text: &str) -> bool {
     bytes.len() <= 64
         && bytes.first().is_some_and(u8::is_ascii_lowercase)
         && bytes.iter().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b"._-".contains(b))
-        && !matches!(text, "latest" | "system" | "none" | "default")
+        && !matches!(text, "latest" | "system" | "none" | "off" | "default")
         && respelled(text).is_none()
 }
 
@@ -241,6 +241,7 @@ mod tests {
             "1a",
             "latest",
             "system",
+            "off",
             "cu124",
             "v12",
             "cuda-12.4",

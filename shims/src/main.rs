@@ -28,7 +28,7 @@ const PASSED: &str = "_CUDAUP_PASSED";
 
 /// So often a program that was gone on to may start its own name once more, as `nsys profile sh -c 'nsys export'` does. After
 /// that a shim looks only behind the last one.
-const ROUNDS: u32 = 8;
+const ROUNDS: u32 = 4;
 
 /// Exit codes of a shim's own failures, as shells give them.
 const NOT_FOUND: u8 = 127;

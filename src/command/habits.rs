@@ -2,6 +2,7 @@
 //! Asked ahead of the parser's own guess, which knows spellings and not what a word means elsewhere.
 
 use cudaup_core::addon::{Library, library};
+use cudaup_core::tools::part_of;
 use std::ffi::{OsStr, OsString};
 
 /// What is to be made of words that cudaup does not have.
@@ -118,7 +119,7 @@ fn choose(word: &str, rest: &[OsString]) -> Habit {
     if rest.iter().any(|arg| arg == "--unset") {
         return leave(if rest.iter().any(|arg| arg == "--shell") { "shell" } else { word });
     }
-    if let Some(said) = answers::library_line(rest) {
+    if let Some(said) = answers::without_toolkit(None, rest).or_else(|| answers::library_line(rest)) {
         return said;
     }
     if rest.iter().any(|arg| arg == "-g") {
@@ -137,7 +138,9 @@ fn global(word: &str, rest: &[OsString]) -> Habit {
     match rest.first() {
         None => means(&["list"], &[]),
         Some(arg) if arg == "--undo" => means(&["use", "--global"], rest),
-        Some(_) => yours_or_all(word, rest),
+        Some(_) => {
+            answers::without_toolkit(Some("--global"), rest).unwrap_or_else(|| yours_or_all(word, rest))
+        }
     }
 }
 
@@ -145,7 +148,7 @@ fn local(word: &str, rest: &[OsString]) -> Habit {
     match rest.first() {
         None => means(&["current"], &[]),
         Some(arg) if arg == "--unset" => leave(word),
-        Some(_) => means(&["use"], rest),
+        Some(_) => answers::without_toolkit(None, rest).unwrap_or_else(|| means(&["use"], rest)),
     }
 }
 
@@ -153,12 +156,17 @@ fn shell(word: &str, rest: &[OsString]) -> Habit {
     match rest.first() {
         None => means(&["current"], &[]),
         Some(arg) if arg == "--unset" => leave(word),
-        Some(_) => no(word, PART_OF_USE, &[("use --shell", rest)]),
+        Some(_) => answers::without_toolkit(Some("--shell"), rest)
+            .unwrap_or_else(|| no(word, PART_OF_USE, &[("use --shell", rest)])),
     }
 }
 
 fn default(_: &str, rest: &[OsString]) -> Habit {
-    if rest.is_empty() { means(&["list"], &[]) } else { means(&["use", "--default"], rest) }
+    match rest {
+        [] => means(&["list"], &[]),
+        _ => answers::without_toolkit(Some("--default"), rest)
+            .unwrap_or_else(|| means(&["use", "--default"], rest)),
+    }
 }
 
 fn alias(word: &str, rest: &[OsString]) -> Habit {
@@ -210,6 +218,9 @@ fn update(word: &str, rest: &[OsString]) -> Habit {
 
 fn place(_: &str, rest: &[OsString]) -> Habit {
     let Some(version) = rest.first() else { return means(&["which", "--root"], &[]) };
+    if version.to_str().is_some_and(|name| part_of(name).is_some()) {
+        return answers::which("which", rest);
+    }
     answers::another(version, &["--root".into()])
 }
 

@@ -87,9 +87,10 @@ impl Args {
 
 /// What there is, instead of what could be installed: nobody asked for that.
 fn of_lists(failure: Failure) -> Failure {
-    let unknown =
-        failure.exit == Exit::NoVersion || failure.tries.iter().any(|t| t.starts_with("cudaup install"));
-    if unknown { Failure { tries: vec!["cudaup list --remote".into()], ..failure } } else { failure }
+    let unknown = failure.exit == Exit::NoVersion;
+    let list = unknown.then(|| "cudaup list --remote".to_owned());
+    let others = failure.tries.into_iter().filter(|t| !unknown && !t.starts_with("cudaup install"));
+    Failure { tries: others.chain(list).collect(), ..failure }
 }
 
 impl Info {

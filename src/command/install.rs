@@ -2,6 +2,7 @@
 
 use crate::command::library::{self, Typed};
 use crate::command::{Context, Outcome, order, refused, system};
+use crate::disk::record::RECEIPT;
 use crate::failure::{Exit, Failure};
 use crate::install::addon::{AddonAnswer, AddonOrder};
 use crate::install::decide::Order;
@@ -344,7 +345,14 @@ fn text(answer: &Answer, style: &Style) -> String {
 fn present(toolkit: &Toolkit, style: &Style) -> String {
     let (version, root) = (&toolkit.identity, style.path(&toolkit.root));
     let place = match &toolkit.kind {
-        Kind::Managed => format!("{version} is installed{}: {root}", amount(toolkit)),
+        Kind::Managed => match Receipt::read(&toolkit.root) {
+            Ok(Some(receipt)) => format!("{version} is installed{}: {root}", amount(&receipt)),
+            // By its place it is chosen all the same; whole it may not be.
+            Ok(None) => {
+                format!("{version} is there, and cudaup did not install it (it has no {RECEIPT}): {root}")
+            }
+            Err(failure) => format!("{version} is there: {root}\nwarning: {failure}"),
+        },
         Kind::Link(name) => format!("{version} is here under the name {name}: {root}"),
         Kind::System | Kind::Shared => format!("{version} is on this machine: {root}"),
     };
@@ -352,8 +360,7 @@ fn present(toolkit: &Toolkit, style: &Style) -> String {
 }
 
 /// How much of a toolkit there is, where that is less than the usual: who asked for all is not to take it for that.
-fn amount(toolkit: &Toolkit) -> String {
-    let Some(receipt) = Receipt::read(&toolkit.root).ok().flatten() else { return String::new() };
+fn amount(receipt: &Receipt) -> String {
     match (receipt.profile.as_str(), receipt.missing.as_slice()) {
         ("minimal", []) => " (minimal profile; --profile default adds the libraries)".to_owned(),
         (_, []) => String::new(),

@@ -3,9 +3,11 @@
 use crate::command::library::exact;
 use crate::command::{Context, Outcome, system};
 use crate::disk::atomic;
+use crate::disk::lock::Lock;
 use crate::failure::{Exit, Failure};
 use crate::global::state::LINK;
-use crate::install::remove;
+use crate::install::remove::{self, Buried};
+use crate::install::stage::WAIT;
 use crate::shims;
 use crate::ui::view::{Style, View, size};
 use clap::Args as Arguments;
@@ -20,6 +22,7 @@ use cudaup_core::request::Request;
 use cudaup_core::resolve::{default_settings, toolkit};
 use cudaup_core::version::Version;
 use serde_json::{Value, json};
+use std::io::ErrorKind;
 
 /// Remove toolkits that cudaup installed.
 #[derive(Debug, Arguments)]
@@ -60,30 +63,44 @@ impl Args {
             .iter()
             .map(|c| matches!(c, Target::Managed(version) if is_default(context, *version, &managed)))
             .collect();
-        let mut toolkits = Vec::new();
+        let mut gone = Vec::new();
         let mut failed = None;
         for target in distinct(chosen) {
             let done = match target {
                 Target::Managed(version) => {
                     remove::toolkit(&context.home, version, &context.disk, &context.talk)
-                        .map(|bytes| (version.to_string(), bytes))
+                        .map(|buried| (version.to_string(), Some(buried)))
                 }
-                Target::Link(name) => remove::unlink(&context.home, &name, &context.disk).map(|_| (name, 0)),
+                Target::Link(name) => {
+                    remove::unlink(&context.home, &name, &context.disk).map(|_| (name, None))
+                }
             };
             match done {
-                Ok(removed) => toolkits.push(removed),
+                Ok(removed) => gone.push(removed),
                 Err(failure) => {
                     failed = Some(failure);
                     break;
                 }
             }
         }
-        shims::renew(&context.home, &context.host, &context.disk)?;
-        let no_default = defaults.into_iter().any(|was| was) && drop_default(context)?;
+        // Deleting takes long, and may be stopped: by then nothing leads to what is gone.
+        let no_default = if defaults.contains(&true) { drop_default(context) } else { Ok(false) };
+        let renewed = shims::renew(&context.home, &context.host, &context.disk);
+        let mut toolkits = Vec::new();
+        for (name, buried) in gone {
+            match buried.map_or(Ok(0), Buried::delete) {
+                Ok(bytes) => toolkits.push((name, bytes)),
+                Err(failure) => failed = failed.or(Some(failure)),
+            }
+        }
+        renewed?;
+        let no_default = no_default?;
         let notes = left_behind(context, &toolkits);
         let removed = Removed { toolkits, no_default, notes };
         let Some(failure) = failed else { return Ok(Outcome::View(Box::new(removed))) };
-        context.talk.say(removed.human(&Style { color: false, user_home: None }).trim_end());
+        for line in removed.human(&Style { color: false, user_home: None }).lines() {
+            context.talk.say(line);
+        }
         Err(failure)
     }
 }
@@ -230,7 +247,13 @@ fn is_default(context: &Context, version: Version, managed: &[inventory::Toolkit
 /// Takes the request out of the user's default where no toolkit meets it any more. Returns whether it did.
 fn drop_default(context: &Context) -> Result<bool, Failure> {
     let file = context.home.default_file();
-    let bytes = std::fs::read(&file).map_err(|e| Failure::io("read", &file, &e))?;
+    let lock = context.home.path().join("default.lock");
+    let _lock = Lock::acquire(&lock, "your default", WAIT, &|line| context.talk.say(line))?;
+    let bytes = match std::fs::read(&file) {
+        // Another uninstall was at it, too.
+        Err(e) if e.kind() == ErrorKind::NotFound => return Ok(false),
+        read => read.map_err(|e| Failure::io("read", &file, &e))?,
+    };
     let Ok(Some(Request::Version(wanted))) = parse_default(&bytes).map(|p| p.request) else {
         return Ok(false);
     };

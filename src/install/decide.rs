@@ -2,7 +2,7 @@
 
 use crate::compat::driver;
 use crate::failure::{Exit, Failure};
-use crate::install::look::{Facts, Room, Store};
+use crate::install::look::{self, Facts, Room, Store};
 use crate::install::place::Place;
 use crate::source::component;
 use crate::source::local::{NAME as LOCAL, Origin};
@@ -109,7 +109,7 @@ pub fn first(order: &Order, facts: &Facts, home: &Path) -> Result<First, Failure
             }
             None => Ok(First::Present(present.clone())),
         },
-        (Kind::Managed, None) => Ok(First::Present(present.clone())),
+        (Kind::Managed, None) => Err(look::no_receipt(&present.root)),
         // Somebody else's tree is not cudaup's to complete: the parts that were named come as a toolkit of its own.
         _ => Ok(First::Ask(platform)),
     }

@@ -89,6 +89,13 @@ pub fn no_toolkit(root: &Path) -> Failure {
         .hint(format!("mv {place} {place}.old"))
 }
 
+/// The failure of a toolkit that cannot be added to, since nothing tells what it has.
+pub fn no_receipt(root: &Path) -> Failure {
+    let place = shell_words::quote(&root.to_string_lossy()).into_owned();
+    let message = format!("{} has no {RECEIPT} that can be read to tell which parts it has", root.display());
+    Failure::failed(message).hint(format!("mv {place} {place}.old   (and the same command again)"))
+}
+
 /// The owner of the home, where root is about to leave files of its own in it.
 pub fn other_owner(home: &Path) -> Option<u32> {
     let owner = home.ancestors().find_map(|p| fs::metadata(p).ok())?.uid();

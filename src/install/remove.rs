@@ -11,6 +11,7 @@ use cudaup_core::disk::{Disk, Entry};
 use cudaup_core::home::Home;
 use cudaup_core::request::is_link_name;
 use cudaup_core::version::Version;
+use serde::Deserialize;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -18,8 +19,23 @@ use std::time::Duration;
 /// How long another process that works on the same version is waited for.
 const PATIENCE: Duration = Duration::from_secs(600);
 
-/// Removes a managed toolkit. Returns the bytes freed.
-pub fn toolkit(home: &Home, version: Version, disk: &dyn Disk, talk: &Talk) -> Result<u64, Failure> {
+/// A tree that has lost its place and is still to be deleted. Whoever is stopped before that leaves it to the next install.
+#[derive(Debug)]
+pub struct Buried {
+    tree: PathBuf,
+    bytes: u64,
+}
+
+impl Buried {
+    /// Deletes it. Returns the bytes freed.
+    pub fn delete(self) -> Result<u64, Failure> {
+        tree::remove(&self.tree)?;
+        Ok(self.bytes)
+    }
+}
+
+/// Takes a managed toolkit out of its place.
+pub fn toolkit(home: &Home, version: Version, disk: &dyn Disk, talk: &Talk) -> Result<Buried, Failure> {
     let name = version.to_string();
     let absent =
         || Failure::new(Exit::NoVersion, format!("CUDA {name} is not installed")).hint("cudaup list");
@@ -35,7 +51,8 @@ pub fn system(site: &Site<'_>, version: Version, root: &Path) -> Result<u64, Fai
     let grave = Grave { name: &name, what: &format!("toolkit {name}") };
     let staging = Place::System.staging(site);
     tree_of_ours(&staging, &folder, &directory.to_string_lossy(), &grave, site.disk, site.talk)?
-        .ok_or_else(absent)
+        .ok_or_else(absent)?
+        .delete()
 }
 
 /// Removes an add-on of the home. Returns the bytes freed.
@@ -45,7 +62,14 @@ pub fn addon(home: &Home, addon: &Addon, disk: &dyn Disk, talk: &Talk) -> Result
     let absent = || Failure::new(Exit::NoVersion, format!("{addon} is not installed")).hint("cudaup list");
     let folder = home.addons().join(addon.library.name);
     let grave = Grave { name: &name, what: &name };
-    tree_of_ours(&home.staging(), &folder, &directory, &grave, disk, talk)?.ok_or_else(absent)
+    tree_of_ours(&home.staging(), &folder, &directory, &grave, disk, talk)?.ok_or_else(absent)?.delete()
+}
+
+/// What every receipt has: the version of the cudaup that wrote it.
+#[derive(Deserialize)]
+struct Mark {
+    #[serde(rename = "cudaup")]
+    _cudaup: String,
 }
 
 /// What a tree is called while it goes.
@@ -56,8 +80,7 @@ struct Grave<'a> {
     what: &'a str,
 }
 
-/// Removes a directory that has a receipt: out of sight by one rename, then deleted. Returns the bytes freed; `None`
-/// where there is no such directory.
+/// Takes a directory that has a receipt out of sight by one rename; `None` where there is no such directory.
 fn tree_of_ours(
     staging: &Path,
     folder: &Path,
@@ -65,7 +88,7 @@ fn tree_of_ours(
     grave: &Grave<'_>,
     disk: &dyn Disk,
     talk: &Talk,
-) -> Result<Option<u64>, Failure> {
+) -> Result<Option<Buried>, Failure> {
     let name = grave.name;
     let lock = staging::lock_for(staging, name);
     let _lock = Lock::acquire(&lock, grave.what, PATIENCE, &|line: &str| talk.say(line))?;
@@ -74,7 +97,7 @@ fn tree_of_ours(
     if !names.iter().any(|(n, kind)| n == directory && *kind == Entry::Directory) {
         return Ok(None);
     }
-    if record::read::<serde_json::Value>(&root)?.is_none() {
+    if record::read::<Mark>(&root)?.is_none() {
         return Err(Failure::failed(format!(
             "{} was not put there by cudaup and is left alone",
             root.display()
@@ -93,8 +116,7 @@ fn tree_of_ours(
         }
         Err(e) => return Err(Failure::io("remove", &root, &e)),
     };
-    tree::remove(&grave)?;
-    Ok(Some(bytes))
+    Ok(Some(Buried { tree: grave, bytes }))
 }
 
 /// Removes a link and nothing else. Returns what it pointed to; `None` where there is no such link.

@@ -87,6 +87,11 @@ fn file(home: &Path) -> PathBuf {
 }
 
 impl Catalogue {
+    /// The releases as versions.
+    pub fn versions(&self) -> impl Iterator<Item = Version> {
+        self.releases.iter().filter_map(Listed::version)
+    }
+
     /// Whether it need not be asked for again.
     pub fn is_current(&self, now: u64) -> bool {
         let lasts = if self.silent.is_empty() { CURRENT } else { CURRENT_IN_PART };

@@ -17,4 +17,4 @@ pub mod reach;
 pub mod redist;
 pub mod runfile;
 pub mod select;
-mod unknown;
+pub mod unknown;

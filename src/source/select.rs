@@ -8,7 +8,7 @@ use crate::source::pypi;
 use crate::source::query::{Miss, Offer, Query};
 use crate::source::runfile;
 use crate::source::unknown;
-use cudaup_core::builds::RELEASES;
+use cudaup_core::builds::{RELEASES, is_installable};
 
 /// A place that toolkits come from.
 pub struct Source {
@@ -39,7 +39,13 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 /// The plan of the source of that name, or of the first that has a plan.
 pub fn plan(query: &Query<'_>, name: &str) -> Result<Plan, Failure> {
     if let Some(source) = SOURCES.iter().find(|s| s.name == name) {
-        return (source.plan)(query).map_err(|miss| miss.failure);
+        return (source.plan)(query).map_err(|miss| match miss.failure {
+            // Another server, or another index, is reached no more than this one.
+            Failure { exit: Exit::Network, message, .. } if query.reach.client.offline() => {
+                Failure::new(Exit::Network, message).hint(a_copy(query))
+            }
+            failure => failure,
+        });
     }
     let mut misses = Vec::new();
     for source in SOURCES {
@@ -53,6 +59,12 @@ pub fn plan(query: &Query<'_>, name: &str) -> Result<Plan, Failure> {
     Err(none(query, misses))
 }
 
+/// How a toolkit comes in without a network.
+fn a_copy(query: &Query<'_>) -> String {
+    let version = query.request.map_or_else(|| "VERSION".to_owned(), |version| version.to_string());
+    format!("cudaup install {version} --from FILE_OR_DIRECTORY")
+}
+
 fn said((name, miss): &(&str, Miss)) -> String {
     format!("{name} ({})", miss.words)
 }
@@ -62,7 +74,9 @@ fn none(query: &Query<'_>, misses: Vec<(&str, Miss)>) -> Failure {
     let request = query.request;
     let unreached = misses.iter().any(|(_, miss)| miss.failure.exit == Exit::Network);
     let known = request.is_none_or(|wanted| RELEASES.iter().any(|r| wanted.accepts(r.version)));
-    let newer = request.is_some_and(|wanted| RELEASES.iter().all(|r| r.version < wanted));
+    // What comes after the newest that is known may be there by now, within reason.
+    let newer =
+        request.is_some_and(|wanted| RELEASES.iter().all(|r| r.version < wanted) && is_installable(wanted));
     if let (false, Some(wanted)) = (known || (newer && unreached), request) {
         // The others have a few releases, and can tell nothing of the rest.
         let knows = |name| [nvidia::NAME, pypi::NAME].contains(&name);
@@ -76,7 +90,7 @@ fn none(query: &Query<'_>, misses: Vec<(&str, Miss)>) -> Failure {
     let exit = if unreached { Exit::Network } else { Exit::NoVersion };
     let failure = Failure::new(exit, format!("no source has {what} here: {}", why.join(", ")));
     if query.reach.client.offline() {
-        return failure.hint(format!("cudaup install {what} --from FILE_OR_DIRECTORY"));
+        return failure.hint(a_copy(query));
     }
     let mut tries: Vec<String> = misses.into_iter().flat_map(|(_, miss)| miss.failure.tries).collect();
     let mut seen = std::collections::HashSet::new();

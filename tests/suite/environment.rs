@@ -1,6 +1,6 @@
 //! exec, env, the hook and the shims: the same environment from all four, and the tool started by its real path.
 
-use crate::sandbox::{Said, Sandbox, said, variables};
+use crate::sandbox::{Sandbox, said, variables};
 use std::collections::BTreeMap;
 use std::fs;
 use std::process::Command;
@@ -144,12 +144,6 @@ fn thirty_honest_levels_are_no_loop() {
     assert_eq!(nested.out, format!("{} deep\n", nvcc.display()), "{}", nested.err);
 }
 
-fn shim(at: &Sandbox, tool: &str, directory: &str, set: impl Fn(&mut Command)) -> Said {
-    let mut command = at.command(at.home().join("shims").join(tool), directory);
-    set(&mut command);
-    said(command.output().unwrap())
-}
-
 #[test]
 fn what_a_shim_says_where_it_cannot_serve() {
     let at = Sandbox::new();
@@ -159,7 +153,7 @@ fn what_a_shim_says_where_it_cannot_serve() {
     at.cudaup("p", &["rehash"]);
     at.write("missing/.cuda-version", "13.4\n");
     at.write("small/.cuda-version", "13.0\n");
-    let refused = shim(&at, "nvcc", "missing", |_| {});
+    let refused = at.shim("nvcc", "missing", |_| {});
     assert_eq!(refused.code, Some(127));
     assert!(
         refused.err.contains("CUDA 13.4 is not installed") && refused.err.contains("missing/.cuda-version:1"),
@@ -167,7 +161,7 @@ fn what_a_shim_says_where_it_cannot_serve() {
         refused.err
     );
     assert!(refused.err.contains("try: cudaup install 13.4"), "{}", refused.err);
-    let lacking = shim(&at, "ptxas", "small", |_| {});
+    let lacking = at.shim("ptxas", "small", |_| {});
     assert_eq!(lacking.code, Some(127));
     assert!(lacking.err.contains("has no ptxas") && lacking.err.contains("12.4.1"), "{}", lacking.err);
     let own = at.script("mine/ptxas", "echo my own");
@@ -181,7 +175,7 @@ fn what_a_shim_says_where_it_cannot_serve() {
         command.env("PATH", path);
     };
     assert_eq!(
-        shim(&at, "ptxas", "small", elsewhere).out,
+        at.shim("ptxas", "small", elsewhere).out,
         "my own\n",
         "only a place outside every toolkit serves"
     );
@@ -197,14 +191,14 @@ fn where_nothing_is_chosen_a_shim_goes_on_to_the_next_program() {
     let next = |command: &mut Command| {
         command.env("PATH", format!("{}:{}:/bin", shims.display(), at.path("mine").display()));
     };
-    assert_eq!(shim(&at, "nvcc", "p", next).out, "next\n");
+    assert_eq!(at.shim("nvcc", "p", next).out, "next\n");
     // A second name of the shim itself must not be taken for the next program.
     fs::create_dir_all(at.path("twin")).unwrap();
     fs::hard_link(shims.join("nvcc"), at.path("twin/nvcc")).unwrap();
     let twin = |command: &mut Command| {
         command.env("PATH", format!("{}:{}:/bin", shims.display(), at.path("twin").display()));
     };
-    let said = shim(&at, "nvcc", "p", twin);
+    let said = at.shim("nvcc", "p", twin);
     assert_eq!(said.code, Some(127), "{said:?}");
     assert!(said.err.contains("no CUDA toolkit is chosen here"), "{}", said.err);
 }
@@ -223,13 +217,13 @@ fn copies_of_the_shim_never_call_each_other_for_ever() {
     let around = |command: &mut Command| {
         command.env("PATH", path(["one", "home/.cudaup/shims", "two"]));
     };
-    assert_eq!(shim(&at, "nvcc", "p", around).code, Some(127));
+    assert_eq!(at.shim("nvcc", "p", around).code, Some(127));
     // A copy that stands for the toolkit's own nvcc.
     let tree = at.toolkit("opt/copied", "12.8.1");
     crate::sandbox::copy(&crate::sandbox::shim(), &tree.join("bin/nvcc"));
     std::os::unix::fs::symlink(&tree, at.home().join("toolkits/copied")).unwrap();
     at.write("q/.cuda-version", "copied\n");
-    let said = shim(&at, "nvcc", "q", |_| {});
+    let said = at.shim("nvcc", "q", |_| {});
     assert_eq!(said.code, Some(127), "{said:?}");
     assert!(said.err.contains("has no nvcc"), "{}", said.err);
 }

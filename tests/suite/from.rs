@@ -8,6 +8,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::time::{Duration, SystemTime};
 
 /// The forms, each with what is to be named.
 const FORMS: [&str; 6] = ["tree", "cuda.tar", "cuda.tar.gz", "cuda.tgz", "cuda.tar.xz", "installer.run"];
@@ -95,6 +96,10 @@ fn a_toolkit_in_any_form_becomes_a_managed_one_and_stays_as_it_is() {
     let at = Sandbox::new();
     forms(&at, ANSWERS);
     let before = state(&at.path("where"));
+    // A writer of the default that was killed two hours ago, and one that may be at it.
+    let [dead, alive] = ["AbC123", "XyZ789"].map(|end| at.write(&format!("home/.cudaup/.cudaup-{end}"), ""));
+    let old = SystemTime::now() - Duration::from_secs(2 * 3600);
+    fs::File::options().write(true).open(&dead).unwrap().set_modified(old).unwrap();
     for form in FORMS {
         let done = installed(&at, form, &["12.4", "--no-verify"]);
         assert_eq!(done.code, Some(0), "{form}: {}", done.err);
@@ -116,6 +121,7 @@ fn a_toolkit_in_any_form_becomes_a_managed_one_and_stays_as_it_is() {
             serde_json::from_slice(&fs::read(root.join("receipt.json")).unwrap()).unwrap();
         assert_eq!((&receipt["source"], &receipt["version"]), (&"local".into(), &"12.4.1".into()));
         assert_eq!(receipt["parts"][0]["url"], at.path("where").join(form).to_str().unwrap());
+        assert!(!dead.exists() && alive.exists());
         assert!(!at.path("home/was-run").exists() && !root.join("libcuda.so.550").exists());
         let again = installed(&at, form, &[]);
         assert!(

@@ -107,6 +107,8 @@ fn without_a_network_no_server_is_named() {
     for (typed, next) in [
         ("install 1.0", "cudaup install 13.0\n"),
         ("install 12.4", "cudaup install 12.4 --from FILE_OR_DIRECTORY\n"),
+        ("install latest", "cudaup install VERSION --from FILE_OR_DIRECTORY\n"),
+        ("install 13.0 --source pypi", "cudaup install 13.0 --from FILE_OR_DIRECTORY\n"),
         ("info 99", "cudaup list --remote\n"),
         ("add cutensor --cuda 12", "cudaup add cutensor --from FILE   (a copy from another machine)\n"),
     ] {
@@ -117,4 +119,6 @@ fn without_a_network_no_server_is_named() {
     }
     let list = at.cudaup("project", &["--offline", "list", "--remote"]);
     assert!(list.code == Some(4) && list.err.contains("pypi (offline)"), "{}", list.err);
+    let never = at.cudaup("project", &["--offline", "list", "--remote", "99"]);
+    assert!(never.code == Some(3) && never.err.starts_with("error: there is no CUDA 99"), "{}", never.err);
 }

@@ -2,7 +2,9 @@
 
 use crate::sandbox::Sandbox;
 use std::fs;
+use std::io::{BufRead, BufReader, Read};
 use std::os::unix::fs::symlink;
+use std::process::Stdio;
 
 #[test]
 fn one_toolkit_with_three_names_is_listed_once() {
@@ -179,7 +181,7 @@ fn shims_of_many_changes_at_once_are_all_there() {
     at.script("opt/x/bin/nvdisasm", "");
     let run = |arguments: &[&str]| {
         let mut command = at.command(at.home().join("bin/cudaup"), "p");
-        command.args(arguments).stdout(std::process::Stdio::null()).spawn().unwrap()
+        command.args(arguments).stdout(Stdio::null()).spawn().unwrap()
     };
     at.managed("13.0.2");
     for _ in 0..15 {
@@ -221,6 +223,94 @@ fn a_default_goes_with_its_last_toolkit() {
     let removed = at.cudaup("p", &["uninstall", "--force", "13.0"]);
     assert!(removed.out.contains("you have no default now"), "{}", removed.out);
     assert_eq!(fs::read_to_string(at.home().join("default")).unwrap(), "ld_library_path = off\n");
+}
+
+#[test]
+fn what_lies_in_a_toolkits_place_without_a_true_receipt_is_said() {
+    let at = Sandbox::new();
+    let root = at.managed("13.0.2");
+    let receipt = root.join("receipt.json");
+    let install =
+        |arguments: &[&str]| at.cudaup("p", &[&["--offline", "install", "13.0"], arguments].concat());
+    assert!(install(&[]).out.starts_with("13.0.2 is installed (minimal profile"));
+    for (text, words) in [("{\"version\": 13", "is not a receipt"), ("{}", "missing field `cudaup`")] {
+        fs::write(&receipt, text).unwrap();
+        let removed = at.cudaup("p", &["uninstall", "--force", "13.0.2"]);
+        assert!(removed.code == Some(1) && removed.err.contains(words), "{text}: {removed:?}");
+    }
+    fs::write(&receipt, "no receipt").unwrap();
+    let present = install(&[]);
+    assert!(present.code == Some(0) && present.out.contains("receipt.json is not a receipt"), "{present:?}");
+    let grown = install(&["--components", "cublas"]);
+    assert!(grown.code == Some(1) && grown.err.contains("has no receipt.json that can be read"), "{grown:?}");
+    assert!(grown.err.contains("try: mv "), "{grown:?}");
+    fs::remove_file(&receipt).unwrap();
+    let present = install(&[]);
+    assert!(present.code == Some(0) && present.out.contains("cudaup did not install it"), "{present:?}");
+}
+
+/// Both have seen that it is there, and only one can remove it.
+#[test]
+fn of_two_that_remove_the_default_one_does() {
+    let at = Sandbox::new();
+    at.managed("13.0.2");
+    at.write("home/.cudaup/default", "13.0\n");
+    let lock = fs::File::create(at.write("home/.cudaup/staging/installing-13.0.2.lock", "")).unwrap();
+    lock.lock().unwrap();
+    let mut both: Vec<_> = (0..2)
+        .map(|_| {
+            let mut command = at.command(at.home().join("bin/cudaup"), "p");
+            command.args(["uninstall", "--force", "13.0.2"]).stderr(Stdio::piped()).stdout(Stdio::null());
+            let mut child = command.spawn().unwrap();
+            let err = BufReader::new(child.stderr.take().unwrap());
+            (child, err)
+        })
+        .collect();
+    for (_, err) in &mut both {
+        let mut waits = String::new();
+        err.read_line(&mut waits).unwrap();
+        assert!(waits.starts_with("waiting for toolkit 13.0.2"), "{waits}");
+    }
+    drop(lock);
+    let mut ended: Vec<(Option<i32>, String)> = both
+        .into_iter()
+        .map(|(mut child, mut err)| {
+            let mut rest = String::new();
+            err.read_to_string(&mut rest).unwrap();
+            (child.wait().unwrap().code(), rest)
+        })
+        .collect();
+    ended.sort();
+    assert_eq!((ended[0].0, ended[1].0), (Some(0), Some(3)), "{ended:?}");
+    assert!(ended[1].1.starts_with("error: CUDA 13.0.2 is not installed\n"), "{ended:?}");
+    assert!(!at.home().join("default").exists());
+}
+
+/// Deleting a toolkit takes long.
+#[test]
+fn a_killed_uninstall_has_taken_the_default_along() {
+    let at = Sandbox::new();
+    at.managed("13.0.2");
+    at.cudaup("p", &["rehash"]);
+    at.write("home/.cudaup/default", "13.0\n");
+    // It stands before the shims here, and so before it deletes anything.
+    let lock = fs::File::create(at.home().join("shims.lock")).unwrap();
+    lock.lock().unwrap();
+    let mut command = at.command(at.home().join("bin/cudaup"), "p");
+    let mut child = command.args(["uninstall", "--force", "13.0.2"]).spawn().unwrap();
+    while at.home().join("default").exists() {
+        assert_eq!(child.try_wait().unwrap(), None, "it ended and left the default");
+        std::thread::yield_now();
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    drop(lock);
+    let left: Vec<_> = fs::read_dir(at.home().join("staging")).unwrap().flatten().collect();
+    assert!(left.iter().any(|e| e.file_name().to_string_lossy().starts_with("removed-13.0.2-")), "{left:?}");
+    let current = at.cudaup("p", &["current"]);
+    assert!(!current.err.contains("13.0"), "{current:?}");
+    assert_eq!(at.cudaup("p", &["cache", "clean"]).code, Some(0));
+    assert_eq!(fs::read_dir(at.home().join("staging")).unwrap().count(), 0);
 }
 
 fn snapshot(directory: &std::path::Path) -> Vec<(std::path::PathBuf, u64, std::time::SystemTime)> {

@@ -126,6 +126,13 @@ impl Sandbox {
     pub fn cudaup(&self, directory: &str, arguments: &[&str]) -> Said {
         said(self.command(self.home().join("bin/cudaup"), directory).args(arguments).output().unwrap())
     }
+
+    /// The shim of a tool, with what `set` adds to its command.
+    pub fn shim(&self, tool: &str, directory: &str, set: impl Fn(&mut Command)) -> Said {
+        let mut command = self.command(self.home().join("shims").join(tool), directory);
+        set(&mut command);
+        said(command.output().unwrap())
+    }
 }
 
 /// Writes a program through another process. Written here, its file could be open for writing in the child that another

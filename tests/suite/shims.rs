@@ -1,15 +1,9 @@
 //! Shims where something unusual stands around them: wrappers that call them, no HOME.
 
-use crate::sandbox::{Said, Sandbox, said};
+use crate::sandbox::{Sandbox, said};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-
-fn shim(at: &Sandbox, tool: &str, directory: &str, set: impl Fn(&mut Command)) -> Said {
-    let mut command = at.command(at.home().join("shims").join(tool), directory);
-    set(&mut command);
-    said(command.output().unwrap())
-}
 
 /// ccache, under the name nvcc, looks for the next nvcc on PATH that is not ccache.
 #[test]
@@ -27,19 +21,19 @@ fn a_wrapper_that_calls_the_shim_again_is_not_called_again() {
         }
     };
     let (wrapped, real) = (at.path("wrapped"), at.path("real"));
-    assert_eq!(shim(&at, "nvcc", "p", path(&[&shims, &wrapped, &real])).out, "real again\n");
+    assert_eq!(at.shim("nvcc", "p", path(&[&shims, &wrapped, &real])).out, "real again\n");
     // A start file that was read twice.
     let other = at.path("other");
     at.script("other/nvcc", &format!("exec '{}/nvcc' again", shims.display()));
     for around in [[&wrapped, &wrapped, &real], [&wrapped, &real, &wrapped]] {
         let around: Vec<&Path> = std::iter::once(&shims).chain(around).map(PathBuf::as_path).collect();
-        assert_eq!(shim(&at, "nvcc", "p", path(&around)).out, "real again\n", "{around:?}");
+        assert_eq!(at.shim("nvcc", "p", path(&around)).out, "real again\n", "{around:?}");
     }
     let two = [shims.as_path(), &wrapped, &other, &wrapped, &real];
-    assert_eq!(shim(&at, "nvcc", "p", path(&two)).out, "real again\n");
+    assert_eq!(at.shim("nvcc", "p", path(&two)).out, "real again\n");
     let front = [wrapped.as_path(), &shims, &wrapped, &real];
-    assert_eq!(shim(&at, "nvcc", "p", path(&front)).out, "real\n", "it stands behind the shims already");
-    let nowhere = shim(&at, "nvcc", "p", path(&[&shims, &wrapped]));
+    assert_eq!(at.shim("nvcc", "p", path(&front)).out, "real\n", "it stands behind the shims already");
+    let nowhere = at.shim("nvcc", "p", path(&[&shims, &wrapped]));
     assert!(nowhere.code == Some(127) && nowhere.err.contains("no other nvcc is on PATH"), "{nowhere:?}");
     // The same where a toolkit is chosen that lacks the tool.
     fs::remove_file(at.home().join("toolkits/12.4.1/bin/ptxas")).unwrap();
@@ -48,7 +42,7 @@ fn a_wrapper_that_calls_the_shim_again_is_not_called_again() {
     fs::hard_link(shims.join("nvcc"), shims.join("ptxas"))
         .or_else(|_| fs::metadata(shims.join("ptxas")).map(drop))
         .unwrap();
-    let lacking = shim(&at, "ptxas", "q", path(&[&shims, &wrapped]));
+    let lacking = at.shim("ptxas", "q", path(&[&shims, &wrapped]));
     assert!(lacking.code == Some(127) && lacking.err.contains("has no ptxas"), "{lacking:?}");
 }
 
@@ -65,10 +59,28 @@ fn a_program_that_a_shim_went_on_to_can_call_its_own_name() {
         "echo nsys $1; [ \"$1\" != profile ] || exec sh -c 'nsys profiled && nsys export'",
     );
     let path = format!("{}:{}:/bin", shims.display(), at.path("real").display());
-    let said = shim(&at, "nsys", "p", |command| {
+    let said = at.shim("nsys", "p", |command| {
         command.env("PATH", &path).arg("profile");
     });
     assert_eq!(said.out, "nsys profile\nnsys profiled\nnsys export\n", "{}", said.err);
+}
+
+/// It runs again and again until the shim goes past it: seldom enough that nobody waits.
+#[test]
+fn a_wrapper_that_calls_its_own_name_twice_comes_to_the_right_program_soon() {
+    let at = Sandbox::new();
+    at.managed("12.4.1");
+    at.cudaup("p", &["rehash"]);
+    let runs = at.write("runs", "");
+    at.script("wrapped/nvcc", &format!("echo >>'{}'; nvcc -M && exec nvcc -c", runs.display()));
+    at.script("real/nvcc", "echo real $1");
+    let all = ["home/.cudaup/shims", "wrapped", "real"].map(|name| at.path(name).display().to_string());
+    let path = format!("{}:/bin", all.join(":"));
+    let said = at.shim("nvcc", "p", |command| {
+        command.env("PATH", &path);
+    });
+    assert!(said.code == Some(0) && said.out.ends_with("real -M\nreal -c\n"), "{said:?}");
+    assert_eq!(fs::read(&runs).unwrap().len(), 15);
 }
 
 /// A service has no HOME.

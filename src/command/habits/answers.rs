@@ -66,6 +66,29 @@ pub fn library_line(rest: &[OsString]) -> Option<Habit> {
     )))
 }
 
+/// `use none`, `use --shell off`, `use default`: what a choice is taken back by. `option` says for whom, where the word
+/// that was typed does.
+pub fn without_toolkit(option: Option<&str>, rest: &[OsString]) -> Option<Habit> {
+    let word = rest.iter().find(|arg| !is_flag(arg)).and_then(|arg| arg.to_str())?;
+    if !["none", "off", "default"].contains(&word) {
+        return None;
+    }
+    let has = |name: &str| option == Some(name) || rest.iter().any(|arg| arg == name);
+    Some(match () {
+        () if has("--shell") => leave("shell"),
+        () if has("--global") || has("-g") => {
+            says("what all users had before comes back by", &[("use --global --undo", &[])])
+        }
+        () if has("--default") => {
+            Habit::Says("your default is the version in ~/.cudaup/default\ntry: rm ~/.cudaup/default".into())
+        }
+        () if word == "default" => Habit::Says(
+            "your default holds wherever no .cuda-version says otherwise\ntry: rm .cuda-version".into(),
+        ),
+        () => leave("use"),
+    })
+}
+
 /// `env bash`, `env --fish`: the shell is the value of an option.
 pub fn env(_: &str, rest: &[OsString]) -> Habit {
     let named = |arg: &OsStr| {

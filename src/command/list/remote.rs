@@ -9,7 +9,9 @@ use crate::source::plan::Platform;
 use crate::source::profile::{Profile, Wish};
 use crate::source::query::Query;
 use crate::source::reach::reach;
+use crate::source::unknown;
 use crate::ui::view::{Style, View, size, table};
+use cudaup_core::builds::{RELEASES, is_installable};
 use cudaup_core::inventory;
 use cudaup_core::request::Request;
 use cudaup_core::version::Version;
@@ -33,7 +35,17 @@ pub fn run(context: &Context, only: Option<&str>, refresh: bool) -> Result<Outco
         }
     };
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
-    let mut catalogue = catalogue_now(context, refresh, now)?;
+    // What nobody will ever have is no matter of what is reached.
+    let never = only.filter(|o| !is_installable(*o) && !RELEASES.iter().any(|r| o.accepts(r.version)));
+    let mut catalogue = match (catalogue_now(context, refresh, now), never) {
+        (Err(failure), Some(wanted)) if failure.exit == Exit::Network => {
+            return Err(unknown::refuse(wanted, &[]));
+        }
+        (catalogue, _) => catalogue?,
+    };
+    if let Some(wanted) = never.filter(|o| !catalogue.versions().any(|v| o.accepts(v))) {
+        return Err(unknown::refuse(wanted, &catalogue.versions().collect::<Vec<_>>()));
+    }
     catalogue.releases.retain(|r| only.is_none_or(|o| r.version().is_some_and(|v| o.accepts(v))));
     if let (true, Some(only)) = (catalogue.releases.is_empty(), only) {
         let message = format!("no source has a toolkit {only} here{}", silent(&catalogue, ": "));
