@@ -14,15 +14,19 @@ const PREFIX: &str = ".cudaup-";
 /// Replaces the contents of a file. A link stays and its target is written; a mode that was there is kept.
 pub fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
     let target = real_file(path).map_err(|e| Failure::io("write", path, &e))?;
-    replace(&target, bytes).map_err(|e| Failure::io("write", path, &e))
+    let mode = fs::metadata(&target).ok().map(|found| found.permissions());
+    replace(&target, bytes, mode).map_err(|e| Failure::io("write", path, &e))
 }
 
-fn replace(target: &Path, bytes: &[u8]) -> io::Result<()> {
-    let mode = match fs::metadata(target) {
-        Ok(found) if found.is_dir() => return Err(io::ErrorKind::IsADirectory.into()),
-        Ok(found) => Some(found.permissions()),
-        Err(_) => None,
-    };
+/// The same for a file that everybody may read, whatever the umask, from its first moment on.
+pub fn write_for_all(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
+    replace(path, bytes, Some(Permissions::from_mode(0o644))).map_err(|e| Failure::io("write", path, &e))
+}
+
+fn replace(target: &Path, bytes: &[u8], mode: Option<Permissions>) -> io::Result<()> {
+    if target.is_dir() {
+        return Err(io::ErrorKind::IsADirectory.into());
+    }
     let folder = target.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let mut file = tempfile::Builder::new()
         .prefix(PREFIX)

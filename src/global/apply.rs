@@ -1,7 +1,7 @@
 //! Carries a plan for the machine's link out: under a lock, with what was there written down first.
 
-use crate::disk::atomic;
 use crate::disk::lock::Lock;
+use crate::disk::{access, atomic};
 use crate::failure::Failure;
 use crate::global::alternatives;
 use crate::global::decide::{Do, Plan};
@@ -20,6 +20,7 @@ const WAIT: Duration = Duration::from_secs(60);
 
 /// Carries it out. After a failure all is as it was before, as far as that can be had.
 pub fn apply(host: &Host, disk: &dyn Disk, plan: &Plan, say: &dyn Fn(&str)) -> Result<(), Failure> {
+    access::make(&host.system("/usr/local"))?;
     let _lock = Lock::acquire(&host.system(LOCK), LINK, WAIT, say)?;
     let now = held(host, disk)?;
     if now != plan.before {

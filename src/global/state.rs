@@ -4,8 +4,7 @@ use crate::disk::{atomic, text};
 use crate::failure::Failure;
 use crate::host::Host;
 use serde::{Deserialize, Serialize};
-use std::fs::{self, Permissions};
-use std::os::unix::fs::PermissionsExt;
+use std::fs;
 use std::path::Path;
 
 /// The link.
@@ -112,9 +111,7 @@ impl Memory {
         }
         let mut text = serde_json::to_vec_pretty(self).map_err(|e| Failure::io("write", &path, &e.into()))?;
         text.push(b'\n');
-        atomic::write(&path, &text)?;
-        // Everybody may know, whatever the umask.
-        fs::set_permissions(&path, Permissions::from_mode(0o644)).map_err(|e| Failure::io("write", &path, &e))
+        atomic::write_for_all(&path, &text)
     }
 
     /// With one more step. What was changed by others in between cannot be taken back through: then the older ones go.
@@ -147,6 +144,7 @@ fn shown(path: &Path) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::os::unix::fs::PermissionsExt;
 
     fn link(text: &str) -> Held {
         Held::Link { text: text.to_owned() }

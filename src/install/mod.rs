@@ -101,6 +101,12 @@ fn carry_out(site: &Site<'_>, roots: &[PathBuf], order: &Order) -> Result<Answer
         }
     };
     let order = &order;
+    if grows
+        && place == Place::System
+        && let Some((there, receipt)) = facts.present.as_ref().zip(facts.receipt.as_ref())
+    {
+        place::loses_nothing(&there.root, receipt, &order.wish)?;
+    }
     let reach = reach(site.host, site.home.path())?;
     for note in &reach.indexes.notes {
         site.talk.say(&format!("note: {note}"));

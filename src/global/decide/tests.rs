@@ -15,6 +15,7 @@ fn managed(auto: bool, value: &str) -> Held {
 fn facts(there: Held) -> Facts {
     Facts {
         there: There::Held(there),
+        place: LINK.into(),
         leads: None,
         group: None,
         aside: false,
