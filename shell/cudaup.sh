@@ -39,6 +39,7 @@ while :; do
   esac
   [ -n "$_cudaup_roots" ] || break
   _cudaup_own='' _cudaup_below=${CUDAUP_SYSROOT-}
+  _cudaup_below=${_cudaup_below%/}
   _cudaup_home=${_cudaup_roots%%,*}
   _cudaup_roots=${_cudaup_roots#"$_cudaup_home"}
   _cudaup_roots=${_cudaup_roots#,}
