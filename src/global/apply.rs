@@ -2,7 +2,7 @@
 
 use crate::disk::lock::Lock;
 use crate::disk::{access, atomic};
-use crate::failure::Failure;
+use crate::failure::{Failure, SAME};
 use crate::global::alternatives;
 use crate::global::decide::{Do, Plan};
 use crate::global::look::{self, There};
@@ -26,15 +26,15 @@ pub fn apply(host: &Host, disk: &dyn Disk, plan: &Plan, say: &dyn Fn(&str)) -> R
     if now != plan.before {
         let was = &plan.before;
         let what = format!("{LINK} was changed just now: it is {now}, a moment ago it was {was}");
-        return Err(Failure::failed(what).hint("the same command again"));
+        return Err(Failure::failed(what).hint(SAME));
     }
     let remembered = Memory::read(host)?;
     if remembered != plan.remembered {
         let what = format!("another cudaup has changed {LINK} and put it back just now");
-        return Err(Failure::failed(what).hint("the same command again"));
+        return Err(Failure::failed(what).hint(SAME));
     }
     if let Some(folder) = host.system(LINK).parent() {
-        atomic::sweep(folder);
+        atomic::sweep_locked(folder);
     }
     // A kill from here on leaves either the old link, with a memory that says there is nothing to put back, or the new one
     // with all it takes.

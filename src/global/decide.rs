@@ -187,7 +187,7 @@ pub fn undo(facts: &Facts) -> Result<Plan, Failure> {
     };
     let mut plan =
         Plan { memory: facts.memory.without_last(), ..Plan::new(now.clone(), step.before.clone(), facts) };
-    if now != step.after && now != step.before {
+    if now != step.after && !step.is_undone(&now) {
         return Err(Failure::failed(format!(
             "{LINK} was changed since cudaup changed it (a package may have done so), and is left alone: it is {now}, cudaup had made it {}, before it was {}",
             step.after, step.before

@@ -157,7 +157,7 @@ fn carry_out(site: &Site<'_>, roots: &[PathBuf], order: &Order) -> Result<Answer
         plan = again;
         applied = apply::apply(site, order, &plan, &reach, replaces);
     }
-    match applied? {
+    match applied.map_err(|failure| place.failure(failure))? {
         Done::Installed(receipt) => {
             let default = place == Place::Home && apply::become_default(site, &version)?;
             let root = place.target(site, plan.version);
