@@ -113,6 +113,9 @@ pub fn prove(trial: &Trial, host: &Host) -> Result<Proof, Failure> {
     if tried.succeeded() && directory.path().join("proof").is_file() {
         return Ok(Proof::Proved { compiler: compiler.title() });
     }
+    if let Some(kind) = diagnosis::out_of_room(&tried.output) {
+        return Err(Failure::io("compile a small program in", trial.scratch, &kind.into()));
+    }
     // Whether the compiler works at all is only asked now: the answer costs time, and most often is yes.
     bench.write("plain.cpp", PLAIN_PROGRAM)?;
     let plain = ["-o", "plain", "plain.cpp"].map(OsStr::new);

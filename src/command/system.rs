@@ -1,11 +1,11 @@
 //! The machine's toolkits that cudaup has put there, for all users: who may change them, and taking one away.
 
 use crate::command::{Context, as_root};
-use crate::disk::access::Access;
+use crate::disk::access::{self, Access};
 use crate::failure::{Exit, Failure};
 use crate::global::alternatives::{self, Call};
 use crate::global::state::LINK;
-use crate::install::place::{self, Place};
+use crate::install::place::{self, Place, SYSTEM};
 use crate::install::remove;
 use crate::shims;
 use crate::toolkit::receipt::Receipt;
@@ -39,16 +39,17 @@ struct Ours {
     receipt: Receipt,
 }
 
-/// Files that are named of those that are not cudaup's.
-const SHOWN: usize = 5;
-
 /// Removes those that these texts name. Returns the names, with the bytes freed.
 pub fn uninstall(context: &Context, texts: &[String], force: bool) -> Result<Vec<(String, u64)>, Failure> {
-    let site = context.site();
-    let chosen = texts.iter().map(|text| one(context, text, force)).collect::<Result<Vec<_>, _>>()?;
     let mut words = vec!["uninstall".to_owned(), "--system".to_owned()];
     words.extend(texts.iter().cloned());
     words.extend(force.then(|| "--force".to_owned()));
+    let site = context.site();
+    access::inside(&context.host, SYSTEM)?;
+    if access::hidden(&Place::System.folder(&site)) {
+        allowed(context, &words)?;
+    }
+    let chosen = texts.iter().map(|text| one(context, text, force)).collect::<Result<Vec<_>, _>>()?;
     allowed(context, &words)?;
     let mut removed: Vec<(String, u64)> = Vec::new();
     for Ours { version, root, .. } in chosen {
@@ -89,18 +90,19 @@ fn one(context: &Context, text: &str, force: bool) -> Result<Ours, Failure> {
         );
     }
     if !force && inventory::global(&context.disk).is_some_and(|root| root == found.root) {
-        return Err(Failure::failed(format!("{LINK} leads to CUDA {}", found.version))
-            .hint("cudaup use --global VERSION (another one first)")
-            .hint(format!("cudaup uninstall --system --force {}", found.version)));
+        return Err(Failure::failed(format!(
+            "{LINK} leads to CUDA {}: another one has to take its place first",
+            found.version
+        ))
+        .hint("cudaup use --global VERSION")
+        .hint(format!("cudaup uninstall --system --force {}", found.version)));
     }
     let added = if force { Vec::new() } else { place::added(&found.root, &found.receipt)? };
     if !added.is_empty() {
-        let shown = added.iter().take(SHOWN).map(String::as_str).collect::<Vec<_>>().join(", ");
-        let more = added.len().saturating_sub(SHOWN);
-        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        let shown = place::shown(&added);
         let root = found.root.display();
         let what = format!(
-            "{root} has files that cudaup did not put there, and was left alone (--force removes them, too): {shown}{more}"
+            "{root} has files that cudaup did not put there, and was left alone (--force removes them, too): {shown}"
         );
         let words = ["uninstall", "--system", "--force", &found.version.to_string()].join(" ");
         return Err(Failure::failed(what).hint(format!("cudaup {words}")));

@@ -198,24 +198,23 @@ fn one(context: &Context, text: &str, force: bool) -> Result<Target, Failure> {
                 Exit::Usage,
                 format!("{wanted} fits several toolkits: {}", names.join(", ")),
             )
-            .hint(format!(
-                "cudaup uninstall {}   (or another of them)",
-                names.first().map_or("", |n| n.as_str())
-            )));
+            .hint(format!("cudaup uninstall {}", names.first().map_or("", |n| n.as_str()))));
         }
     };
     let root = context.disk.real(&context.home.toolkit(&version.to_string()));
     if !force && root.is_some() && inventory::global(&context.disk) == root {
-        return Err(Failure::failed(format!("{LINK} leads to this CUDA {version}, for all users"))
-            .hint("cudaup use --global VERSION (another one first)")
-            .hint(format!("cudaup uninstall --force {version}")));
+        return Err(Failure::failed(format!(
+            "{LINK} leads to this CUDA {version}, for all users: another one has to take its place first"
+        ))
+        .hint("cudaup use --global VERSION")
+        .hint(format!("cudaup uninstall --force {version}")));
     }
     if !force && is_default(context, version, &managed) {
         return Err(Failure::failed(format!(
-            "CUDA {version} is your default ({})",
+            "CUDA {version} is your default ({}): another one has to take its place first",
             context.home.default_file().display()
         ))
-        .hint("cudaup use --default VERSION (another one first)")
+        .hint("cudaup use --default VERSION")
         .hint(format!("cudaup uninstall --force {version}")));
     }
     Ok(Target::Managed(version))

@@ -7,6 +7,7 @@ use crate::global::decide::{self, Do, Plan};
 use crate::global::look::{self, Target};
 use crate::global::state::{Held, LINK};
 use crate::global::{apply, loader};
+use crate::host::Host;
 use crate::ui::view::{Style, View};
 use cudaup_core::discovery::{self, Search};
 use cudaup_core::disk::Disk;
@@ -41,6 +42,12 @@ struct Changed {
 pub fn point(context: &Context, version: &str, dry_run: bool) -> Result<Outcome, Failure> {
     let request = context.request(version)?;
     let (host, disk) = (&context.host, &context.disk);
+    let home = context.home.path();
+    visible(host, || {
+        let words: Vec<&str> =
+            ["use", "--global", version].into_iter().chain(dry_run.then_some("--dry-run")).collect();
+        as_root::sudo(host, Some(home), &words)
+    })?;
     let toolkit = toolkit(context, &request)?;
     let release = toolkit.identity.to_string();
     let major = toolkit.identity.version.major;
@@ -90,6 +97,10 @@ pub fn point(context: &Context, version: &str, dry_run: bool) -> Result<Outcome,
 /// Puts back what was there before the last change.
 pub fn undo(context: &Context, dry_run: bool) -> Result<Outcome, Failure> {
     let (host, disk) = (&context.host, &context.disk);
+    visible(host, || {
+        let words: Vec<&str> = UNDO.into_iter().chain(dry_run.then_some("--dry-run")).collect();
+        as_root::sudo(host, None, &words)
+    })?;
     let facts = look::link(host, disk)?;
     let plan = decide::undo(&facts)?;
     let then = leads(context, &plan.after);
@@ -197,6 +208,13 @@ fn warnings(context: &Context, target: &Target) -> Vec<String> {
         lines.push(format!("warning: {root} has no bin/nvcc: what compiles by {LINK}/bin/nvcc will fail"));
     }
     lines
+}
+
+/// Whether the caller may look at the link at all; else the exact command for one who may.
+fn visible(host: &Host, sudo: impl Fn() -> String) -> Result<(), Failure> {
+    let Some(path) = look::hidden(host) else { return Ok(()) };
+    let what = format!("{LINK} was not changed: {} is not yours to read", path.display());
+    Err(Failure::failed(what).hint(sudo()))
 }
 
 /// Whether the caller may carry the plan out; else the exact command for one who may.

@@ -11,21 +11,29 @@ use std::time::Duration;
 /// How the name of a file on its way begins.
 const PREFIX: &str = ".cudaup-";
 
+/// How many letters and digits follow.
+const RANDOM: usize = 6;
+
 /// Replaces the contents of a file. A link stays and its target is written; a mode that was there is kept.
 pub fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
     let target = real_file(path).map_err(|e| Failure::io("write", path, &e))?;
-    replace(&target, bytes).map_err(|e| Failure::io("write", path, &e))
+    let mode = fs::metadata(&target).ok().map(|found| found.permissions());
+    replace(&target, bytes, mode).map_err(|e| Failure::io("write", path, &e))
 }
 
-fn replace(target: &Path, bytes: &[u8]) -> io::Result<()> {
-    let mode = match fs::metadata(target) {
-        Ok(found) if found.is_dir() => return Err(io::ErrorKind::IsADirectory.into()),
-        Ok(found) => Some(found.permissions()),
-        Err(_) => None,
-    };
+/// The same for a file that everybody may read, whatever the umask, from its first moment on.
+pub fn write_for_all(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
+    replace(path, bytes, Some(Permissions::from_mode(0o644))).map_err(|e| Failure::io("write", path, &e))
+}
+
+fn replace(target: &Path, bytes: &[u8], mode: Option<Permissions>) -> io::Result<()> {
+    if target.is_dir() {
+        return Err(io::ErrorKind::IsADirectory.into());
+    }
     let folder = target.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let mut file = tempfile::Builder::new()
         .prefix(PREFIX)
+        .rand_bytes(RANDOM)
         // The umask takes from this what the user wants to be taken.
         .permissions(Permissions::from_mode(0o666))
         .tempfile_in(folder)?;
@@ -56,12 +64,23 @@ const DEAD: Duration = Duration::from_secs(3600);
 
 /// Removes what writers that were killed left in a folder.
 pub fn sweep(folder: &Path) {
+    sweep_older(folder, DEAD);
+}
+
+/// The same at once, where whoever writes there holds a lock that the caller has.
+pub fn sweep_locked(folder: &Path) {
+    sweep_older(folder, Duration::ZERO);
+}
+
+fn sweep_older(folder: &Path, than: Duration) {
     let Ok(entries) = fs::read_dir(folder) else { return };
     for entry in entries.flatten() {
-        let ours = entry.file_name().to_str().is_some_and(|name| name.starts_with(PREFIX));
+        // Other names that begin so are those of files that stay.
+        let random = |end: &str| end.len() == RANDOM && end.bytes().all(|b| b.is_ascii_alphanumeric());
+        let ours = entry.file_name().to_str().and_then(|name| name.strip_prefix(PREFIX)).is_some_and(random);
         let old = |found: fs::Metadata| {
             found.is_file()
-                && found.modified().ok().and_then(|m| m.elapsed().ok()).is_some_and(|age| age > DEAD)
+                && found.modified().ok().and_then(|m| m.elapsed().ok()).is_some_and(|age| age >= than)
         };
         if ours && entry.metadata().is_ok_and(old) {
             // What cannot be removed is left for the next time.
@@ -165,7 +184,13 @@ mod tests {
     fn what_the_dead_left_goes_and_what_is_on_its_way_stays() {
         let folder = TempDir::new().unwrap();
         let old = std::time::SystemTime::now() - 2 * DEAD;
-        for (name, age) in [(".cudaup-AbC123", true), (".cudaup-fresh1", false), ("default", true)] {
+        let all = [
+            (".cudaup-AbC123", true),
+            (".cudaup-fresh1", false),
+            (".cudaup-global.json", true),
+            ("default", true),
+        ];
+        for (name, age) in all {
             let file = fs::File::create(folder.path().join(name)).unwrap();
             if age {
                 file.set_modified(old).unwrap();
@@ -175,7 +200,10 @@ mod tests {
         let mut names: Vec<_> =
             fs::read_dir(folder.path()).unwrap().map(|e| e.unwrap().file_name()).collect();
         names.sort();
-        assert_eq!(names, [".cudaup-fresh1", "default"]);
+        assert_eq!(names, [".cudaup-fresh1", ".cudaup-global.json", "default"]);
+        sweep_locked(folder.path());
+        assert!(!folder.path().join(".cudaup-fresh1").exists());
+        assert!(folder.path().join(".cudaup-global.json").exists());
     }
 
     #[test]

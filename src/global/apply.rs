@@ -1,8 +1,8 @@
 //! Carries a plan for the machine's link out: under a lock, with what was there written down first.
 
-use crate::disk::atomic;
 use crate::disk::lock::Lock;
-use crate::failure::Failure;
+use crate::disk::{access, atomic};
+use crate::failure::{Failure, SAME};
 use crate::global::alternatives;
 use crate::global::decide::{Do, Plan};
 use crate::global::look::{self, There};
@@ -20,20 +20,21 @@ const WAIT: Duration = Duration::from_secs(60);
 
 /// Carries it out. After a failure all is as it was before, as far as that can be had.
 pub fn apply(host: &Host, disk: &dyn Disk, plan: &Plan, say: &dyn Fn(&str)) -> Result<(), Failure> {
+    access::make(&host.system("/usr/local"))?;
     let _lock = Lock::acquire(&host.system(LOCK), LINK, WAIT, say)?;
     let now = held(host, disk)?;
     if now != plan.before {
         let was = &plan.before;
         let what = format!("{LINK} was changed just now: it is {now}, a moment ago it was {was}");
-        return Err(Failure::failed(what).hint("the same command again"));
+        return Err(Failure::failed(what).hint(SAME));
     }
     let remembered = Memory::read(host)?;
     if remembered != plan.remembered {
         let what = format!("another cudaup has changed {LINK} and put it back just now");
-        return Err(Failure::failed(what).hint("the same command again"));
+        return Err(Failure::failed(what).hint(SAME));
     }
     if let Some(folder) = host.system(LINK).parent() {
-        atomic::sweep(folder);
+        atomic::sweep_locked(folder);
     }
     // A kill from here on leaves either the old link, with a memory that says there is nothing to put back, or the new one
     // with all it takes.

@@ -1,6 +1,6 @@
 //! What is to be done with the machine's link, from facts alone.
 
-use crate::failure::Failure;
+use crate::failure::{Failure, SAME};
 use crate::global::alternatives::{self, Call, Group};
 use crate::global::look::{Facts, Target, There};
 use crate::global::state::{Held, LINK, MEMORY, Memory, Step};
@@ -66,10 +66,13 @@ pub fn point(facts: &Facts, target: &Target) -> Result<Plan, Failure> {
         ))
     })?;
     if target.root == Path::new("/usr") || target.root == Path::new("/") {
-        let why = format!("the toolkit of {root} is spread over the system: {LINK} would be all of {root}");
-        return Err(
-            Failure::failed(why).hint("cudaup install --system VERSION   (one in a directory of its own)")
+        let why = format!(
+            "the toolkit of {root} is spread over the system: {LINK} would be all of {root}; one in a directory of its own can lie beside it"
         );
+        return Err(Failure::failed(why).hint(format!(
+            "cudaup install --system {}",
+            target.release.split(' ').next().unwrap_or("VERSION")
+        )));
     }
     let leads_there = facts.leads.as_ref().is_some_and(|led| led.root == target.root);
     match &before {
@@ -107,7 +110,7 @@ pub fn point(facts: &Facts, target: &Target) -> Result<Plan, Failure> {
                     "{LINK} leads to {}, which is no CUDA toolkit, and is left alone: only a link to a toolkit, or to nothing, gives way",
                     led.root.display()
                 ))
-                .hint(format!("sudo mv {LINK} {LINK}.old   (then the same command again)")));
+                .hint(aside(facts, ".old")));
             }
             let text = text(&target.root, root);
             let after = Held::Link { text: text.clone() };
@@ -134,22 +137,32 @@ fn held(facts: &Facts) -> Result<Held, Failure> {
             let of = release.as_ref().map_or_else(String::new, |r| format!(" with CUDA {r} in it"));
             let name = release.as_deref().unwrap_or("old").split(' ').next().unwrap_or("old");
             Err(Failure::failed(format!("{LINK} is a directory{of} and no link: it is left alone"))
-                .hint(format!("sudo mv {LINK} {LINK}-{name}   (then the same command again)")))
+                .hint(aside(facts, &format!("-{name}"))))
         }
-        There::Other => Err(Failure::failed(format!("{LINK} is no link: it is left alone"))
-            .hint(format!("sudo mv {LINK} {LINK}.old   (then the same command again)"))),
+        There::Other => {
+            Err(Failure::failed(format!("{LINK} is no link: it is left alone")).hint(aside(facts, ".old")))
+        }
     }
+}
+
+/// What makes room for a link, and then the command that was refused.
+fn aside(facts: &Facts, suffix: &str) -> String {
+    let place = facts.place.to_string_lossy();
+    let (from, to) = (shell_words::quote(&place), format!("{place}{suffix}"));
+    format!("sudo mv -T {from} {} && {SAME}", shell_words::quote(&to))
 }
 
 /// The group of a link that belongs to the alternatives system, where that can be told what to do.
 fn managed<'a>(facts: &'a Facts, name: &str, root: &str) -> Result<&'a Group, Failure> {
+    let known = facts.group.as_ref().is_some_and(|g| g.choices.iter().any(|c| c == root));
     let by_hand = |failure: Failure| {
-        failure
-            .hint(format!(
-                "sudo {}   (where it is not known there yet)",
-                Call::install(LINK, name, root).line()
-            ))
-            .hint(format!("sudo {}", Call::set(name, root).line()))
+        let first = if known { None } else { Some(Call::install(LINK, name, root)) };
+        let calls: Vec<String> = first
+            .into_iter()
+            .chain([Call::set(name, root)])
+            .map(|call| format!("sudo {}", call.line()))
+            .collect();
+        failure.hint(calls.join(" && "))
     };
     let Some(group) = &facts.group else {
         let what = format!(
@@ -174,7 +187,7 @@ pub fn undo(facts: &Facts) -> Result<Plan, Failure> {
     };
     let mut plan =
         Plan { memory: facts.memory.without_last(), ..Plan::new(now.clone(), step.before.clone(), facts) };
-    if now != step.after && now != step.before {
+    if now != step.after && !step.is_undone(&now) {
         return Err(Failure::failed(format!(
             "{LINK} was changed since cudaup changed it (a package may have done so), and is left alone: it is {now}, cudaup had made it {}, before it was {}",
             step.after, step.before

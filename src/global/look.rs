@@ -3,7 +3,7 @@
 use crate::disk::access::{self, Access};
 use crate::failure::Failure;
 use crate::global::alternatives::{self, Group, LINKS};
-use crate::global::state::{Held, LINK, Memory};
+use crate::global::state::{Held, LINK, MEMORY, Memory};
 use crate::host::Host;
 use cudaup_core::disk::Disk;
 use cudaup_core::identity::{Tree, identify};
@@ -39,6 +39,8 @@ pub struct Led {
 pub struct Facts {
     /// What is in the link's place.
     pub there: There,
+    /// The link where it is looked at: below the sysroot.
+    pub place: PathBuf,
     /// Where it leads, where that exists.
     pub leads: Option<Led>,
     /// What the alternatives system has written down of the link's group.
@@ -70,14 +72,14 @@ pub struct Target {
     pub major: Option<(String, Led)>,
 }
 
+/// What is closed to this process, so that nothing can be told of the link.
+pub fn hidden(host: &Host) -> Option<PathBuf> {
+    ["/usr/local", MEMORY].map(|path| host.system(path)).into_iter().find(|path| access::hidden(path))
+}
+
 /// Looks at the link.
 pub fn link(host: &Host, disk: &dyn Disk) -> Result<Facts, Failure> {
-    // An absolute link in a mounted image would lead to this machine's own directory.
-    let folder = host.system("/usr/local");
-    if host.sysroot.is_some() && fs::canonicalize(&folder).is_ok_and(|real| !is_below_root(host, &real)) {
-        let folder = folder.display();
-        return Err(Failure::failed(format!("{folder} leads out of CUDAUP_SYSROOT and is left alone")));
-    }
+    access::inside(host, "/usr/local")?;
     let (there, group) = there(host, disk)?;
     let mut written = vec!["/usr/local"];
     let through = matches!(there, There::Held(Held::Alternatives { .. }));
@@ -87,17 +89,13 @@ pub fn link(host: &Host, disk: &dyn Disk) -> Result<Facts, Failure> {
     Ok(Facts {
         aside: !through && alternatives::group(host, "cuda").is_some_and(|g| g.link == LINK),
         leads: disk.real(&host.system(LINK)).and_then(|root| led(host, &root, disk)),
+        place: host.system(LINK),
         there,
         group,
         program: alternatives::program().is_some(),
         access: access(host, &written),
         memory: Memory::read(host)?,
     })
-}
-
-fn is_below_root(host: &Host, real: &Path) -> bool {
-    let root = host.sysroot.as_ref().and_then(|root| fs::canonicalize(root).ok());
-    root.is_some_and(|root| real.starts_with(root))
 }
 
 /// What is in the link's place, and the group that it belongs to.

@@ -4,8 +4,7 @@ use crate::disk::{atomic, text};
 use crate::failure::Failure;
 use crate::host::Host;
 use serde::{Deserialize, Serialize};
-use std::fs::{self, Permissions};
-use std::os::unix::fs::PermissionsExt;
+use std::fs;
 use std::path::Path;
 
 /// The link.
@@ -79,6 +78,22 @@ pub struct Step {
     pub registered: Option<String>,
 }
 
+impl Step {
+    /// Whether the link is as it was before, or as a kill left it in the middle: the alternatives system writes down that a
+    /// group no longer chooses by itself before it changes the link.
+    pub fn is_undone(&self, now: &Held) -> bool {
+        let half = match (&self.before, &self.after, now) {
+            (
+                Held::Alternatives { name, value, .. },
+                Held::Alternatives { auto: false, .. },
+                Held::Alternatives { name: n, auto: false, value: v },
+            ) => name == n && value == v,
+            _ => false,
+        };
+        half || *now == self.before
+    }
+}
+
 /// The changes by cudaup that can be taken back, the oldest first.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Memory {
@@ -112,19 +127,26 @@ impl Memory {
         }
         let mut text = serde_json::to_vec_pretty(self).map_err(|e| Failure::io("write", &path, &e.into()))?;
         text.push(b'\n');
-        atomic::write(&path, &text)?;
-        // Everybody may know, whatever the umask.
-        fs::set_permissions(&path, Permissions::from_mode(0o644)).map_err(|e| Failure::io("write", &path, &e))
+        atomic::write_for_all(&path, &text)
     }
 
     /// With one more step. What was changed by others in between cannot be taken back through: then the older ones go.
     #[must_use]
     pub fn with(&self, step: Step) -> Self {
+        let mut step = step;
         let kept = match self.steps.as_slice() {
             steps @ [.., last] if last.after == step.before => steps,
             // One that a kill kept from being done: what was before it still holds. A tree that it made known stays to be
             // forgotten.
-            [older @ .., last] if last.before == step.before && last.registered.is_none() => older,
+            [older @ .., last] if last.is_undone(&step.before) => {
+                step.before = last.before.clone();
+                if last.registered.is_none() || last.after == step.after {
+                    step.registered = step.registered.or_else(|| last.registered.clone());
+                    older
+                } else {
+                    &self.steps
+                }
+            }
             _ => &[],
         };
         let skip = (kept.len() + 1).saturating_sub(MOST);
@@ -147,6 +169,7 @@ fn shown(path: &Path) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::os::unix::fs::PermissionsExt;
 
     fn link(text: &str) -> Held {
         Held::Link { text: text.to_owned() }
@@ -173,6 +196,25 @@ mod tests {
         }
         assert_eq!(many.steps.len(), MOST);
         assert_eq!(Memory::default().without_last(), Memory::default());
+    }
+
+    #[test]
+    fn what_a_kill_left_half_done_is_taken_up() {
+        let managed =
+            |auto, value: &str| Held::Alternatives { name: "cuda".into(), auto, value: value.into() };
+        let (before, after) = (managed(true, "/a"), managed(false, "/b"));
+        let known = Step { registered: Some("/b".into()), ..step(before.clone(), after.clone()) };
+        let killed = Memory::default().with(known.clone());
+        // The tree is known by now, and the group may no longer choose by itself.
+        for now in [before.clone(), managed(false, "/a")] {
+            assert!(known.is_undone(&now));
+            assert_eq!(killed.with(step(now.clone(), after.clone())), killed, "{now}");
+            let other = killed.with(step(now, managed(false, "/c"))).steps;
+            assert_eq!(other, [known.clone(), step(before.clone(), managed(false, "/c"))]);
+        }
+        for now in [after.clone(), managed(false, "/c"), managed(true, "/b"), link("/a"), Held::Absent] {
+            assert!(!known.is_undone(&now), "{now}");
+        }
     }
 
     #[test]

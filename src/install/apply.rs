@@ -7,7 +7,7 @@ use crate::host::Host;
 use crate::install::decide::Order;
 use crate::install::engine::Unpacked;
 use crate::install::mend::{self, MendFacts};
-use crate::install::place::Place;
+use crate::install::place::{self, Place};
 use crate::install::stage::{self, Build, WAIT};
 use crate::prove::{self, Proof, Trial};
 use crate::source::plan::Plan;
@@ -69,8 +69,9 @@ pub fn apply(
     let stale = || Receipt::read(&target).ok().flatten().as_ref() != replaces;
     let installed = stage::run(site, &build, reach, &stale, |tree, unpacked| {
         let components = components(plan, tree);
-        let target = plan.platform.target();
-        let made = mend::mend(tree, &MendFacts { version: plan.version, target, components: &components })?;
+        let machine = plan.platform.target();
+        let made =
+            mend::mend(tree, &MendFacts { version: plan.version, target: machine, components: &components })?;
         let proof = proved(site, plan, tree, order.verify)?;
         let mut receipt = receipt(plan, unpacked, made, proof);
         // Mending takes links out that lead nowhere.
@@ -78,6 +79,10 @@ pub fn apply(
         receipt.parts.iter_mut().for_each(|part| part.files.retain(there));
         receipt.bytes = tree::size(tree)?;
         receipt.write(tree)?;
+        // Loading and unpacking took its time.
+        if let Some(old) = replaces.filter(|_| order.place == Place::System) {
+            place::loses_nothing(&target, old, &order.wish)?;
+        }
         Ok(Box::new(receipt))
     })?;
     Ok(installed.map_or(Done::Meanwhile, Done::Installed))

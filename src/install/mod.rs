@@ -101,6 +101,12 @@ fn carry_out(site: &Site<'_>, roots: &[PathBuf], order: &Order) -> Result<Answer
         }
     };
     let order = &order;
+    if grows
+        && place == Place::System
+        && let Some((there, receipt)) = facts.present.as_ref().zip(facts.receipt.as_ref())
+    {
+        place::loses_nothing(&there.root, receipt, &order.wish)?;
+    }
     let reach = reach(site.host, site.home.path())?;
     for note in &reach.indexes.notes {
         site.talk.say(&format!("note: {note}"));
@@ -151,7 +157,7 @@ fn carry_out(site: &Site<'_>, roots: &[PathBuf], order: &Order) -> Result<Answer
         plan = again;
         applied = apply::apply(site, order, &plan, &reach, replaces);
     }
-    match applied? {
+    match applied.map_err(|failure| place.failure(failure))? {
         Done::Installed(receipt) => {
             let default = place == Place::Home && apply::become_default(site, &version)?;
             let root = place.target(site, plan.version);

@@ -5,6 +5,7 @@ use crate::disk::record::RECEIPT;
 use crate::failure::Failure;
 use crate::install::apply::Site;
 use crate::install::look::{self, Facts};
+use crate::source::profile::{Profile, Wish};
 use crate::toolkit::receipt::Receipt;
 use cudaup_core::identity::{Identity, Tree, identify};
 use cudaup_core::inventory::{Kind, MACHINE, Toolkit};
@@ -14,7 +15,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The directory that holds the machine's toolkits.
-const SYSTEM: &str = "/usr/local";
+pub const SYSTEM: &str = "/usr/local";
 
 /// Beside them, so that the last step is a rename, and hidden.
 const STAGING: &str = "/usr/local/.cudaup-staging";
@@ -82,6 +83,7 @@ impl Place {
         if self == Self::Home {
             return Ok(facts);
         }
+        access::inside(site.host, SYSTEM)?;
         let there = wanted.filter(|v| v.minor.is_some()).map(|wanted| occupied(site, wanted)).transpose()?;
         let (present, receipt) = there.flatten().unzip();
         // What the home holds is no matter here; only what is loaded passes through it.
@@ -111,6 +113,39 @@ pub fn added(root: &Path, receipt: &Receipt) -> Result<Vec<String>, Failure> {
     Ok(added)
 }
 
+/// Some of them by name, and how many more there are.
+pub fn shown(added: &[String]) -> String {
+    const SHOWN: usize = 5;
+    let named = added.iter().take(SHOWN).map(String::as_str).collect::<Vec<_>>().join(", ");
+    match added.len().saturating_sub(SHOWN) {
+        0 => named,
+        more => format!("{named} and {more} more"),
+    }
+}
+
+/// Refuses to make a toolkit of all users anew where files would be lost that others have put into it. `wish` is all that it
+/// is to hold then.
+pub fn loses_nothing(root: &Path, receipt: &Receipt, wish: &Wish) -> Result<(), Failure> {
+    let added = added(root, receipt)?;
+    if added.is_empty() {
+        return Ok(());
+    }
+    let what = format!(
+        "{} would be made anew, and has files that cudaup did not put there, which would be lost: {}",
+        root.display(),
+        shown(&added)
+    );
+    let version = &receipt.version;
+    let profile = Some(wish.profile).filter(|p| *p != Profile::Chosen);
+    let profile = profile.map_or_else(String::new, |p| format!(" --profile {p}"));
+    let names: Vec<&str> = wish.components.iter().map(|component| component.name).collect();
+    let components = Some(names.join(",")).filter(|names| !names.is_empty());
+    let components = components.map_or_else(String::new, |names| format!(" --components {names}"));
+    Err(Failure::failed(what).hint(format!(
+        "cudaup uninstall --system --force {version} && cudaup install --system {version}{profile}{components}"
+    )))
+}
+
 /// What cudaup has put into the place of this version.
 fn occupied(site: &Site<'_>, wanted: Version) -> Result<Option<(Toolkit, Receipt)>, Failure> {
     let root = Place::System.target(site, wanted);
@@ -123,20 +158,24 @@ fn occupied(site: &Site<'_>, wanted: Version) -> Result<Option<(Toolkit, Receipt
     }
     let Some(receipt) = Receipt::read(&root)? else {
         let what = match identify(&root, MACHINE, site.disk) {
-            Tree::Toolkit(identity) => format!("it is CUDA {identity}, which cudaup did not put there"),
+            Tree::Toolkit(identity) => format!(
+                "it is CUDA {identity}, which cudaup did not put there (use that one, or install one of your own)"
+            ),
             _ => format!("cudaup did not put it there (it has no {RECEIPT})"),
         };
         return Err(left_alone(&what)
-            .hint(format!("cudaup use {wanted}   (the one that is there)"))
-            .hint(format!("cudaup install {wanted}   (one of your own)")));
+            .hint(format!("cudaup use {wanted}"))
+            .hint(format!("cudaup install {wanted}")));
     };
     let version = Version::parse(&receipt.version)
         .filter(Version::is_exact)
         .ok_or_else(|| left_alone(&format!("its {RECEIPT} names no version")))?;
     if !wanted.accepts(version) {
-        return Err(left_alone(&format!("it is CUDA {version}, and there is one place for both"))
-            .hint(format!("cudaup uninstall --system {version} && cudaup install --system {wanted}"))
-            .hint(format!("cudaup install {wanted}   (one of your own, beside it)")));
+        return Err(left_alone(&format!(
+            "it is CUDA {version}, and there is one place for both (one of your own can lie beside it)"
+        ))
+        .hint(format!("cudaup uninstall --system {version} && cudaup install --system {wanted}"))
+        .hint(format!("cudaup install {wanted}")));
     }
     let identity = Identity::certain(version);
     // To the decision it is what a managed one is in a home.

@@ -1,8 +1,8 @@
 //! What every install has in common: a place of its own, under a lock, in which parts are loaded and unpacked, finished,
 //! and put into place by one rename. Before that nothing is visible.
 
-use crate::disk::atomic;
 use crate::disk::staging::Staging;
+use crate::disk::{access, atomic};
 use crate::failure::{Exit, Failure};
 use crate::install::apply::Site;
 use crate::install::engine::{self, Job, Unpacked};
@@ -47,6 +47,9 @@ pub fn run<R>(
 ) -> Result<Option<R>, Failure> {
     let above = build.target.parent().unwrap_or(build.target);
     let downloads = downloads(site.home);
+    if !build.in_home {
+        access::make(above)?;
+    }
     for directory in [above, build.staging, &downloads] {
         fs::create_dir_all(directory).map_err(|e| Failure::io("create", directory, &e))?;
     }

@@ -111,6 +111,15 @@ pub fn no_compiler(choice: &Choice, version: Version) -> Proof {
     }
 }
 
+/// Whether it was for want of room, which says nothing of the toolkit.
+pub fn out_of_room(output: &str) -> Option<io::ErrorKind> {
+    let said = |words: &str| output.contains(words);
+    if said("No space left on device") {
+        return Some(io::ErrorKind::StorageFull);
+    }
+    said("Disk quota exceeded").then_some(io::ErrorKind::QuotaExceeded)
+}
+
 /// nvcc did not compile the program; `alone` is what the host compiler made of one that needs no toolkit.
 pub fn not_compiled(command: &str, trial: &Finished, compiler: &Compiler, alone: &Finished) -> Proof {
     let said = trial.output.as_str();

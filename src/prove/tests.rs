@@ -160,6 +160,20 @@ fn an_nvcc_that_says_it_compiled_and_made_nothing_is_broken() {
 }
 
 #[test]
+fn a_full_disk_is_not_the_toolkits_fault() {
+    let nvcc = format!(
+        "{ANSWERS}\necho '/x/proof.ii: fatal error: error writing to /x/a.s: No space left on device'; exit 1"
+    );
+    let compiler = compiler("12.2.0");
+    let scene = Scene::new(&nvcc, &gnu(&compiler));
+    let (tree, scratch) = (scene.root.path().join("tree"), scene.root.path().join("scratch"));
+    let failure =
+        prove(&Trial { tree: &tree, version: VERSION, scratch: &scratch }, &scene.host).unwrap_err();
+    assert!(failure.message.starts_with("could not compile a small program in "), "{failure}");
+    assert_eq!(failure.tries.len(), 1);
+}
+
+#[test]
 fn a_clash_with_a_new_glibc_is_not_the_toolkits_fault() {
     let clash = |function: &str| {
         format!(

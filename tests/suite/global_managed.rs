@@ -141,7 +141,7 @@ fn a_chain_without_a_group_is_not_broken() {
     let said = global(&at, &["12.4"]);
     assert_eq!(said.code, Some(1));
     assert!(
-        said.err.contains("     sudo update-alternatives --set cuda /usr/local/cuda-12.4\n"),
+        said.err.contains("&& sudo update-alternatives --set cuda /usr/local/cuda-12.4\n"),
         "{}",
         said.err
     );

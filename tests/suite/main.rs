@@ -38,6 +38,7 @@ mod shell_driver;
 mod shims;
 mod start_files;
 mod system;
+mod system_guards;
 mod tcsh;
 mod terminal;
 mod traps;

@@ -300,17 +300,24 @@ fn the_shared_root_of_an_administrator() {
     let here = |text: &str| {
         text.replace("/etc/", &format!("{}/etc/", at.path("").display().to_string().trim_end_matches('/')))
     };
-    let page = here(&page).replace("= /opt/cudaup", &format!("= {shared}"));
     let bo = at.path("bo").display().to_string();
     let set = [("PATH", "/usr/bin:/bin"), ("HOME", bo.as_str())];
-    good(&in_surroundings(&at, "sh", &format!("umask 077\n{page}"), "", &set));
+    good(&in_surroundings(&at, "sh", &format!("umask 077\n{}", here(&page)), "", &set));
+    let page = block("administrators", "> /etc/profile.d/cudaup.sh");
+    fs::create_dir_all(at.path("etc/profile.d")).unwrap();
+    let root = [("PATH", format!("{shared}/bin:/usr/bin:/bin"))];
+    let root = root.each_ref().map(|(name, value)| (*name, value.as_str()));
+    good(&in_surroundings(&at, "sh", &format!("umask 077\n{}", here(&page)), "", &root));
 
-    let line = block("administrators", "case \":${PATH-}:\"").replace("/opt/cudaup", &shared);
+    let line = here(". /etc/profile.d/cudaup.sh\n");
     let shim = format!("set -eu\n{line}{line}echo \"$PATH\"; nvcc; cd proj; nvcc");
     let nvcc = |version: &str| format!("{shared}/toolkits/{version}/bin/nvcc\n");
     at.write("bo/proj/.cuda-version", "11.8\n");
     let said = in_surroundings(&at, "sh", &shim, "bo", &set);
-    assert_eq!(good(&said), format!("/usr/bin:/bin:{shared}/shims\n{}{}", nvcc("12.4.1"), nvcc("11.8.0")));
+    assert_eq!(
+        good(&said),
+        format!("{shared}/shims:{shared}/bin:/usr/bin:/bin\n{}{}", nvcc("12.4.1"), nvcc("11.8.0"))
+    );
 }
 
 /// Each command line on the pages is one that the program takes.

@@ -1,6 +1,6 @@
 //! What stands in for the hook in shells of POSIX: the lines for one user, and the file for all users of a machine.
 
-use crate::sandbox::{Sandbox, said};
+use crate::sandbox::{Sandbox, copy, said};
 use crate::shell_driver::*;
 use std::fs;
 use std::path::PathBuf;
@@ -71,6 +71,68 @@ fn who_has_no_home_of_cudaup_keeps_the_path() {
         }
         let unset = "unset HOME; set -eu; . \"$F\"; echo \"$PATH\"";
         assert_eq!(run(&at, how, unset, &[]), ["/usr/bin:/bin"], "{how:?}");
+    }
+}
+
+/// A cudaup home for all, which the machine's default lists, with a toolkit and its shims.
+fn shared(at: &Sandbox) -> String {
+    let home = at.path("opt/cu daup");
+    fs::create_dir_all(home.join("bin")).unwrap();
+    for program in ["cudaup", "cudaup-shim"] {
+        copy(
+            &fs::canonicalize(at.home().join("bin").join(program)).unwrap(),
+            &home.join("bin").join(program),
+        );
+    }
+    at.toolkit("opt/cu daup/toolkits/13.0.2", "13.0.2");
+    let mut rehash = at.command(home.join("bin/cudaup"), "home/none");
+    assert!(rehash.arg("rehash").env("CUDAUP_HOME", &home).output().unwrap().status.success());
+    home.display().to_string()
+}
+
+const LISTED: &str = " # roots = /opt/no\n13.0\n\troots = relative, /opt/none,/opt/cu daup/ ,/opt/a:b # ours\r\nroots=/opt/cu daup";
+
+#[test]
+fn who_has_no_home_of_cudaup_gets_the_machines_shims() {
+    let at = machine();
+    let home = shared(&at);
+    at.write("etc/cudaup/default", LISTED.replace("relative, ", ""));
+    let other = at.path("home/other").display().to_string();
+    fs::create_dir_all(&other).unwrap();
+    let script = "set -eu; . \"$F\"; . \"$F\"; nvcc; echo \"$PATH\"; set | grep -c '^_cudaup' || :";
+    let nvcc = format!("{home}/toolkits/13.0.2/bin/nvcc");
+    for how in posix() {
+        let out = run(&at, how, script, &[("HOME", &other)]);
+        assert_eq!(
+            out,
+            [nvcc.clone(), format!("{home}/shims:{home}/bin:/usr/bin:/bin"), "0".into()],
+            "{how:?}"
+        );
+    }
+}
+
+#[test]
+fn the_users_own_shims_go_before_the_machines() {
+    let at = machine();
+    assert_eq!(at.cudaup("home/none", &["rehash"]).code, Some(0));
+    let (shared, own) = (shared(&at), at.home().display().to_string());
+    at.write("etc/cudaup/default", LISTED);
+    let script = "set -eu; . \"$F\"; . \"$F\"; echo \"$PATH\"; PATH=/usr/bin:$1; . \"$F\"; echo \"$PATH\"";
+    let script = script.replace("$1", &format!("'{}'/shims", own.replace('\'', "'\\''")));
+    for how in posix() {
+        let both = format!("{own}/shims:{own}/bin:{shared}/shims:{shared}/bin:/usr/bin:/bin");
+        // The place at the end is a hook's.
+        assert_eq!(run(&at, how, &script, &[]), [both, format!("/usr/bin:{own}/shims")], "{how:?}");
+    }
+    fs::write(
+        at.path("etc/cudaup/default"),
+        "roots\nroots = $(touch x),`touch x`,*\nrootsx = /opt/cu daup\n",
+    )
+    .unwrap();
+    for how in posix() {
+        let out = run(&at, how, "set -eu; . \"$F\"; echo \"$PATH\"; ls", &[]);
+        assert_eq!(out[0], format!("{own}/shims:{own}/bin:/usr/bin:/bin"), "{how:?}");
+        assert!(!out.contains(&"x".to_owned()), "{how:?}");
     }
 }
 

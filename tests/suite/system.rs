@@ -16,19 +16,19 @@ fn nvvm() -> String {
     format!("/files/nvidia_nvvm-13.0.88-py3-none-manylinux2014_{machine}.manylinux_2_17_{machine}.whl")
 }
 
-struct Place {
-    at: Sandbox,
-    index: FakeIndex,
+pub struct Place {
+    pub at: Sandbox,
+    pub index: FakeIndex,
 }
 
 impl Place {
-    fn new() -> Self {
+    pub fn new() -> Self {
         let at = Sandbox::new();
         fs::set_permissions(at.path(""), Permissions::from_mode(0o755)).unwrap();
         Self { at, index: FakeIndex::usual() }
     }
 
-    fn variables(&self) -> Vec<(&'static str, String)> {
+    pub fn variables(&self) -> Vec<(&'static str, String)> {
         vec![
             ("PIP_INDEX_URL", self.index.url()),
             ("NO_PROXY", "127.0.0.1".to_owned()),
@@ -36,26 +36,26 @@ impl Place {
         ]
     }
 
-    fn command(&self, program: impl AsRef<Path>) -> Command {
+    pub fn command(&self, program: impl AsRef<Path>) -> Command {
         let mut command = self.at.command(program.as_ref(), "project");
         command.envs(self.variables());
         command
     }
 
-    fn cudaup(&self, line: &str) -> Said {
+    pub fn cudaup(&self, line: &str) -> Said {
         let mut command = self.command(self.at.home().join("bin/cudaup"));
         said(command.args(line.split(' ')).output().unwrap())
     }
 
-    fn install(&self, line: &str) -> Said {
+    pub fn install(&self, line: &str) -> Said {
         self.cudaup(&format!("install --system --profile minimal --no-verify {line}"))
     }
 
-    fn root(&self) -> PathBuf {
+    pub fn root(&self) -> PathBuf {
         self.at.path("usr/local/cuda-13.0")
     }
 
-    fn local(&self) -> Vec<String> {
+    pub fn local(&self) -> Vec<String> {
         let entries = fs::read_dir(self.at.path("usr/local")).unwrap().flatten();
         let mut names: Vec<_> = entries.map(|e| e.file_name().into_string().unwrap()).collect();
         names.sort();
@@ -63,13 +63,13 @@ impl Place {
     }
 
     /// How often the index was asked for anything.
-    fn asked(&self) -> usize {
+    pub fn asked(&self) -> usize {
         self.index.server.seen("/simple/cuda-toolkit/").len()
     }
 }
 
 /// What others cannot read or enter below a directory.
-fn closed(directory: &Path) -> Vec<PathBuf> {
+pub fn closed(directory: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut left = vec![directory.to_path_buf()];
     while let Some(path) = left.pop() {
@@ -268,7 +268,7 @@ fn uninstall_takes_it_away_unless_the_machines_link_leads_to_it() {
     assert_eq!(place.cudaup("use --global 13.0").code, Some(0));
     let refused = place.cudaup("uninstall --system 13.0");
     assert_eq!(refused.code, Some(1));
-    assert!(refused.err.contains("/usr/local/cuda leads to CUDA 13.0.3\n"), "{}", refused.err);
+    assert!(refused.err.contains("/usr/local/cuda leads to CUDA 13.0.3: "), "{}", refused.err);
     assert_eq!(place.cudaup("use --global 12.4").code, Some(0));
     for (text, code) in [("12.4", 1), ("12.9", 3), ("mine", 2)] {
         assert_eq!(place.cudaup(&format!("uninstall --system {text}")).code, Some(code), "{text}");
@@ -297,7 +297,7 @@ fn a_managed_toolkit_that_the_machines_link_leads_to_is_kept() {
     let refused = place.cudaup("uninstall 12.4");
     assert_eq!(refused.code, Some(1));
     assert!(
-        refused.err.contains("/usr/local/cuda leads to this CUDA 12.4.1, for all users\n"),
+        refused.err.contains("/usr/local/cuda leads to this CUDA 12.4.1, for all users: "),
         "{}",
         refused.err
     );
