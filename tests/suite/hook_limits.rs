@@ -5,7 +5,7 @@ use crate::shell_driver::Do::*;
 use crate::shell_driver::*;
 use std::fs;
 use std::os::unix::fs::symlink;
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
 #[test]
@@ -148,18 +148,20 @@ fn nothing_of_the_hook_is_exported() {
 #[test]
 fn fifty_shells_at_once_say_nothing() {
     let at = machine();
-    let children: Vec<_> = (0..50)
-        .map(|_| {
-            let script = script(Shell::Bash, &[Init, Cd("q"), Prompt, Nvcc]);
-            let mut command = command(&at, "bash");
-            command.args(["--norc", "-c", &script]);
-            command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped()).spawn().unwrap()
-        })
-        .collect();
-    for child in children {
-        let output = child.wait_with_output().unwrap();
-        assert_eq!(String::from_utf8_lossy(&output.stderr), "");
-        assert_eq!(lines(&String::from_utf8_lossy(&output.stdout)), [nvcc(&at, "12.4.1")]);
+    for shell in shells() {
+        let script = script(shell, &[Init, Cd("q"), Prompt, Nvcc]);
+        let [program, option] = shell.bare();
+        let start = || {
+            let mut command = command(&at, program);
+            command.args([option, "-c", &script]).stdout(Stdio::piped()).stderr(Stdio::piped());
+            command.spawn().unwrap()
+        };
+        let children: Vec<_> = (0..50).map(|_| start()).collect();
+        for child in children {
+            let output = child.wait_with_output().unwrap();
+            assert_eq!(String::from_utf8_lossy(&output.stderr), "", "{shell:?}");
+            assert_eq!(lines(&String::from_utf8_lossy(&output.stdout)), [nvcc(&at, "12.4.1")], "{shell:?}");
+        }
     }
 }
 

@@ -72,6 +72,7 @@ fn a_refusal_outlives_an_old_path() {
     for shell in shells() {
         let (keep, back) = match shell {
             Shell::Fish => ("set OLD $PATH; set -gx PATH /ve/bin $PATH", "set -gx PATH $OLD"),
+            Shell::Tcsh => ("set OLD = $PATH:q; setenv PATH /ve/bin:$PATH:q", "setenv PATH $OLD:q"),
             _ => (restore, "PATH=$OLD"),
         };
         let said = try_run(

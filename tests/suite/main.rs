@@ -20,6 +20,7 @@ mod habits;
 mod hook;
 mod hook_bash;
 mod hook_beside;
+mod hook_elsewhere;
 mod hook_fish;
 mod hook_limits;
 mod hook_seen;
