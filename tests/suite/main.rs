@@ -23,6 +23,7 @@ mod hook_beside;
 mod hook_elsewhere;
 mod hook_fish;
 mod hook_limits;
+mod hook_neighbours;
 mod hook_seen;
 mod hook_zsh;
 mod init;
