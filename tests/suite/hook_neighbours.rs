@@ -208,6 +208,48 @@ PROMPT='<$drawn $(info)>'; RPROMPT='%(?..%?)'\n";
     }
 }
 
+/// starship itself, which takes over PROMPT_COMMAND and the DEBUG trap. Before cudaup's line and after it.
+#[test]
+fn starship_goes_on() {
+    let Some(program) = std::env::var_os("CUDAUP_TEST_STARSHIP").filter(|p| Path::new(p).is_file()) else {
+        eprintln!("skipped: tests/run fetched no starship");
+        return;
+    };
+    let program = program.to_str().unwrap().to_owned();
+    for (shell, theirs, file) in [
+        (Shell::Bash, "eval \"$(STARSHIP init bash)\"\n", "home/.bashrc"),
+        (Shell::Zsh, "eval \"$(STARSHIP init zsh)\"\n", "home/.zshrc"),
+        (Shell::Fish, "STARSHIP init fish | source\n", "home/.config/fish/config.fish"),
+        (Shell::Tcsh, "eval `STARSHIP init tcsh`\n", "home/.tcshrc"),
+    ] {
+        if !has(shell.name()) {
+            continue;
+        }
+        let (theirs, init) = (theirs.replace("STARSHIP", &program), shell.init() + "\n");
+        for start in [format!("{theirs}{init}"), format!("{init}{theirs}")] {
+            let at = machine();
+            at.write(file, &start);
+            at.write(
+                "home/.config/starship.toml",
+                "format = '<$status${env_var.CUDA_HOME}>'\nadd_newline = false\n[status]\ndisabled = false\nformat = '$status '\n[env_var.CUDA_HOME]\nformat = '$env_value'\n",
+            );
+            let Some(mut terminal) = Terminal::open(&at, "TMUX", &format!("exec {}", shell.name()), "home/p")
+            else {
+                return;
+            };
+            assert_eq!(terminal.ask("sh -c 'command -v nvcc'"), nvcc(&at, "11.8.0"), "{shell:?}");
+            terminal.enter("cd ~/q");
+            assert_eq!(terminal.ask("sh -c 'command -v nvcc'"), nvcc(&at, "12.4.1"), "{shell:?}: {start}");
+            terminal.enter("sh -c 'exit 7'");
+            terminal.ask("true");
+            let screen = terminal.screen();
+            let drawn = format!("<7 {}>", at.home().join("toolkits/12.4.1").display());
+            assert!(screen.contains(&drawn), "{shell:?}: {start}\n{screen}");
+            assert!(!screen.contains("cudaup:"), "{shell:?}: {start}\n{screen}");
+        }
+    }
+}
+
 /// The clock goes back by an hour while a shell stands in a project. tcsh looks at times.
 #[test]
 fn a_clock_that_is_set_back_changes_nothing() {
@@ -224,6 +266,12 @@ fn a_clock_that_is_set_back_changes_nothing() {
     let (old, new) = (nvcc(&at, "11.8.0"), nvcc(&at, "12.4.1"));
     for shell in shells() {
         let [program, option] = shell.bare();
+        let mut tried = command(&at, program);
+        let tried = said(tried.env("LD_PRELOAD", &library).args([option, "-c", "exit 0"]).output().unwrap());
+        if (tried.code, tried.err.as_str()) != (Some(0), "") {
+            eprintln!("skipped: this {shell:?} cannot load faketime's library");
+            continue;
+        }
         let steps = [
             Cd("q"),
             Prompt,
