@@ -334,7 +334,7 @@ fn a_parent_that_died_ends_the_walk() {
     // A file system in user space whose program is gone: each look below it fails at once, with an error.
     let die = at.script(
         "home/die",
-        "mount -t fuse -o fd=5,rootmode=40000,user_id=0,group_id=0 none \"$HOME/m\" 5<>/dev/fuse",
+        "mount -i -t fuse -o fd=5,rootmode=40000,user_id=0,group_id=0 none \"$HOME/m\" 5<>/dev/fuse",
     );
     let tried = command(&at, "unshare").arg("--mount").arg(die).output();
     if !tried.is_ok_and(|o| o.status.success()) {
