@@ -104,6 +104,8 @@ fn nothing_is_started_while_nothing_changed() {
         std::thread::sleep(Duration::from_millis(20));
     }
     for shell in shells() {
+        // fish 3.1 furnishes a home at its first start in it.
+        started(&at, shell, "none", 1);
         for place in ["q", "q/sub", "none/deep/er"] {
             let started = |prompts: usize| started(&at, shell, place, prompts);
             assert_eq!(started(2), started(30), "{shell:?} in {place}");
@@ -242,8 +244,10 @@ fn functions_and_aliases_of_the_user_are_not_the_hooks() {
     if has("fish") {
         let theirs = "function source; echo mine; end\nfunction cd; builtin cd $argv; end";
         let steps = [Line(theirs), Cd("q"), Prompt, Nvcc, Line("cudaup -q use --shell 11.8"), Nvcc];
-        let said = run(&at, Shell::Fish, &after_init(steps));
-        assert_eq!(said, [nvcc(&at, "12.4.1"), nvcc(&at, "11.8.0")]);
+        let said = try_run(&at, Shell::Fish, &after_init(steps));
+        assert_eq!(lines(&said.out), [nvcc(&at, "12.4.1"), nvcc(&at, "11.8.0")], "{}", said.err);
+        // What fish 3.1 loads for itself stumbles over such a `source`.
+        assert!(!said.err.contains("cudaup"), "{}", said.err);
     }
 }
 
