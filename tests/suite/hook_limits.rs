@@ -165,7 +165,10 @@ fn fifty_shells_at_once_say_nothing() {
         let children: Vec<_> = (0..50).map(|_| start()).collect();
         for child in children {
             let output = child.wait_with_output().unwrap();
-            assert_eq!(String::from_utf8_lossy(&output.stderr), "", "{shell:?}");
+            // A lock that fish 3.1 takes for itself.
+            let mut complaints = lines(&String::from_utf8_lossy(&output.stderr));
+            complaints.retain(|l| !l.starts_with("<W> fish: Locking"));
+            assert!(complaints.is_empty(), "{shell:?}: {complaints:?}");
             assert_eq!(lines(&String::from_utf8_lossy(&output.stdout)), [nvcc(&at, "12.4.1")], "{shell:?}");
         }
     }
