@@ -79,8 +79,8 @@ _cudaup_read_machine() {
   fi
 }
 
-# bash 4.4 ends `read -N` behind the first character of several bytes, and would miss what changes below it. What it has
-# besides reads one byte at a time, so it is only for that.
+# bash 4.4 garbles or cuts what `read -N` reads from the first character of several bytes on, and so would ask the program
+# anew. What it has besides reads one byte at a time, so it is only for that.
 if [[ $BASH_VERSION == 4.4.* ]]; then
   _cudaup_text=$(builtin declare -f _cudaup_look _cudaup_read_machine)
   builtin eval "${_cudaup_text//builtin read -rN4096/IFS= builtin read -rd '' -n4096}"
