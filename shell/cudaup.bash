@@ -79,6 +79,14 @@ _cudaup_read_machine() {
   fi
 }
 
+# bash 4.4 garbles or cuts what `read -N` reads from the first character of several bytes on, and so would ask the program
+# anew. What it has besides reads one byte at a time, so it is only for that.
+if [[ $BASH_VERSION == 4.4.* ]]; then
+  _cudaup_text=$(builtin declare -f _cudaup_look _cudaup_read_machine)
+  builtin eval "${_cudaup_text//builtin read -rN4096/IFS= builtin read -rd '' -n4096}"
+  builtin unset -v _cudaup_text
+fi
+
 # Asks the program, if what its last answer stood on is no longer so: the directory may only be another with the same
 # answer.
 _cudaup_change() {

@@ -185,12 +185,15 @@ function _cudaup_climb
     test $links; and _cudaup_end_at_link
 end
 
-function _cudaup_end_at_ceiling
+# Above the ceiling nothing is looked at, links neither.
+function _cudaup_end_at_ceiling --no-scope-shadowing
     set -l ceiling (string trim --right --chars=/ -- $CUDAUP_CEILING)/.cuda-version
     set -l places
+    set links -n ''
     for place in $_cudaup_places
         test "$place" = "$ceiling"; and break
         set -a places $place
+        set -a links -o -L "$place"
     end
     set -g _cudaup_places $places ''
 end

@@ -264,3 +264,15 @@ fn what_the_hook_remembers_under_set_a_is_not_exported_for_good() {
     assert_eq!(complaints(&said, &fed), "");
     assert_eq!(lines(&said.out), ["X=1"]);
 }
+
+#[test]
+fn a_version_below_letters_beyond_ascii_is_read() {
+    let at = machine();
+    at.write("home/q/.cuda-version", "# für alle\n12.4\n");
+    let script = format!(
+        "{INIT}\ncd ~/q; _cudaup_hook; nvcc; printf '# für alle\\n11.8\\n' >.cuda-version; _cudaup_hook; nvcc"
+    );
+    let said = said(command(&at, "bash").args(["--norc", "-c", &script]).output().unwrap());
+    let wanted = [nvcc(&at, "12.4.1"), nvcc(&at, "11.8.0")];
+    assert_eq!((lines(&said.out), said.err.as_str()), (wanted.to_vec(), ""));
+}

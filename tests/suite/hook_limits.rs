@@ -5,7 +5,7 @@ use crate::shell_driver::Do::*;
 use crate::shell_driver::*;
 use std::fs;
 use std::os::unix::fs::symlink;
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
 #[test]
@@ -104,6 +104,8 @@ fn nothing_is_started_while_nothing_changed() {
         std::thread::sleep(Duration::from_millis(20));
     }
     for shell in shells() {
+        // fish 3.1 furnishes a home at its first start in it.
+        started(&at, shell, "none", 1);
         for place in ["q", "q/sub", "none/deep/er"] {
             let started = |prompts: usize| started(&at, shell, place, prompts);
             assert_eq!(started(2), started(30), "{shell:?} in {place}");
@@ -148,18 +150,27 @@ fn nothing_of_the_hook_is_exported() {
 #[test]
 fn fifty_shells_at_once_say_nothing() {
     let at = machine();
-    let children: Vec<_> = (0..50)
-        .map(|_| {
-            let script = script(Shell::Bash, &[Init, Cd("q"), Prompt, Nvcc]);
-            let mut command = command(&at, "bash");
-            command.args(["--norc", "-c", &script]);
-            command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped()).spawn().unwrap()
-        })
-        .collect();
-    for child in children {
-        let output = child.wait_with_output().unwrap();
-        assert_eq!(String::from_utf8_lossy(&output.stderr), "");
-        assert_eq!(lines(&String::from_utf8_lossy(&output.stdout)), [nvcc(&at, "12.4.1")]);
+    // fish 3.1 itself complains of another one that makes them at the same time.
+    for made in ["home/.config/fish", "home/.local/share/fish"] {
+        fs::create_dir_all(at.path(made)).unwrap();
+    }
+    for shell in shells() {
+        let script = script(shell, &[Init, Cd("q"), Prompt, Nvcc]);
+        let [program, option] = shell.bare();
+        let start = || {
+            let mut command = command(&at, program);
+            command.args([option, "-c", &script]).stdout(Stdio::piped()).stderr(Stdio::piped());
+            command.spawn().unwrap()
+        };
+        let children: Vec<_> = (0..50).map(|_| start()).collect();
+        for child in children {
+            let output = child.wait_with_output().unwrap();
+            // A lock that fish 3.1 takes for itself.
+            let mut complaints = lines(&String::from_utf8_lossy(&output.stderr));
+            complaints.retain(|l| !l.starts_with("<W> fish: Locking"));
+            assert!(complaints.is_empty(), "{shell:?}: {complaints:?}");
+            assert_eq!(lines(&String::from_utf8_lossy(&output.stdout)), [nvcc(&at, "12.4.1")], "{shell:?}");
+        }
     }
 }
 
@@ -240,8 +251,10 @@ fn functions_and_aliases_of_the_user_are_not_the_hooks() {
     if has("fish") {
         let theirs = "function source; echo mine; end\nfunction cd; builtin cd $argv; end";
         let steps = [Line(theirs), Cd("q"), Prompt, Nvcc, Line("cudaup -q use --shell 11.8"), Nvcc];
-        let said = run(&at, Shell::Fish, &after_init(steps));
-        assert_eq!(said, [nvcc(&at, "12.4.1"), nvcc(&at, "11.8.0")]);
+        let said = try_run(&at, Shell::Fish, &after_init(steps));
+        assert_eq!(lines(&said.out), [nvcc(&at, "12.4.1"), nvcc(&at, "11.8.0")], "{}", said.err);
+        // What fish 3.1 loads for itself stumbles over such a `source`.
+        assert!(!said.err.contains("cudaup"), "{}", said.err);
     }
 }
 

@@ -172,3 +172,13 @@ pub fn nvcc(at: &Sandbox, version: &str) -> String {
 pub fn after_init<'a>(steps: impl IntoIterator<Item = Do<'a>>) -> Vec<Do<'a>> {
     std::iter::once(Do::Init).chain(steps).collect()
 }
+
+/// Whether a shell can tell whether two names are one directory; fish 3.1 cannot.
+pub fn tells_directories(at: &Sandbox, shell: Shell) -> bool {
+    let tells = shell != Fish
+        || command(at, "fish").args(["--no-config", "-c", "test . -ef ."]).status().unwrap().success();
+    if !tells {
+        eprintln!("skipped: this fish cannot tell whether two names are one directory");
+    }
+    tells
+}
