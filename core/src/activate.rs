@@ -169,6 +169,11 @@ fn target(world: &World, base: &Vars, choice: &Choice) -> Target {
     }
 }
 
+/// Whether entering this choice puts libraries into LD_LIBRARY_PATH.
+pub fn goes_before_libraries(world: &World, choice: &Choice) -> bool {
+    target(world, world.vars, choice).front.iter().any(|(list, _)| *list == "LD_LIBRARY_PATH")
+}
+
 /// On a Jetson the loader finds the board's own libraries by its settings; LD_LIBRARY_PATH would bring others before them.
 fn untouched(disk: &dyn Disk) -> Vec<&'static str> {
     if is_jetson(disk) { vec!["LD_LIBRARY_PATH"] } else { Vec::new() }
