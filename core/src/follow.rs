@@ -161,7 +161,10 @@ impl Told {
         }
         self.lines.push(format!("cudaup: {text}"));
         self.lines.extend(next.map(|next| format!("try: {next}")));
-        self.marks = format!("{} {mark}", self.marks).trim_start().to_owned();
+        if !self.marks.is_empty() {
+            self.marks.push(' ');
+        }
+        self.marks.push_str(&mark);
         self.grown = Some(self.marks.clone());
     }
 

@@ -217,6 +217,14 @@ fn lacking<T>(met: &Result<T, Refusal>) -> Vec<String> {
     }
 }
 
+impl Args {
+    /// The shell that evaluates what is printed, where one does.
+    pub fn read_by(&self, host: &Host) -> Option<&'static shell::Dialect> {
+        let named = host.text("_CUDAUP_SHELL");
+        self.shell.then(|| shell::of_name_or_parent(named, host)).flatten()
+    }
+}
+
 /// Text for this shell to run; the shell function that the hook defines does so.
 fn this_shell(context: &Context, version: &str, shown: &str) -> Result<Outcome, Failure> {
     let dialect = match context.host.text("_CUDAUP_SHELL") {
