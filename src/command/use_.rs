@@ -19,6 +19,7 @@ use cudaup_core::request::Request;
 use cudaup_core::resolve::{Asked, Choice, default_settings, meet, meet_toolkit, nearest_pin, resolve};
 use cudaup_core::version::Version;
 use serde_json::{Value, json};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// Choose the toolkit of this project (writes .cuda-version), of this shell, of yours everywhere, or of the whole machine.
@@ -188,7 +189,8 @@ impl Args {
         if !cwd.is_dir() {
             return Err(Failure::failed(format!("this directory no longer exists: {}", cwd.display())));
         }
-        let everywhere = Some(cwd) == context.host.user_home.as_ref() || cwd == Path::new("/");
+        let home = context.host.user_home.as_ref();
+        let everywhere = home.is_some_and(|home| is_same(cwd, home)) || cwd == Path::new("/");
         if everywhere && !self.pin {
             context.talk.say(&format!(
                 "{} is no project: this sets your default (--pin writes the file)",
@@ -198,6 +200,12 @@ impl Args {
         }
         Ok(Place::Pin(cwd.join(FILE_NAME)))
     }
+}
+
+/// Whether two names are one directory: a home is often reached through a link, and some file systems take `Ada` for `ada`.
+fn is_same(one: &Path, other: &Path) -> bool {
+    let place = |path: &Path| std::fs::metadata(path).ok().map(|found| (found.dev(), found.ino()));
+    one == other || place(one).is_some_and(|place_of_one| place(other) == Some(place_of_one))
 }
 
 fn asked_by(context: &Context, request: &Request) -> Asked {
