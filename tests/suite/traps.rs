@@ -2,8 +2,8 @@
 
 use crate::nobody::is_root;
 use crate::sandbox::{Sandbox, said};
-use crate::shell_driver::Do::{Cd, Line, Prompt, Show};
-use crate::shell_driver::{Shell, after_init, machine, shells, try_run};
+use crate::shell_driver::Do::{Cd, Line, Nvcc, Prompt, Set, Show};
+use crate::shell_driver::{Shell, after_init, lines, machine, nvcc, shells, try_run};
 use std::os::unix::fs::chown;
 use std::path::PathBuf;
 use std::process::Command;
@@ -180,4 +180,60 @@ fn libraries_of_a_python_are_said_by_use_and_current() {
     at.write("p/.cuda-version", "12.4\nld_library_path = off\n");
     assert_eq!((says(&["use", "12.4"]), says(&["current"])), (0, 0));
     assert!(!with("CONDA_PREFIX", "v", &["use", "12.4"]).contains("torch"));
+}
+
+/// It was in PATH from the start, and taken out when the project was entered; then the user puts it in front, by hand or by a line
+/// that another manager runs at each prompt.
+#[test]
+fn a_toolkit_that_was_taken_out_and_comes_again_is_the_newer_wish() {
+    let at = machine();
+    let other = at.toolkit("apps/cuda-12.2", "12.2.2");
+    let bin = other.join("bin").display().to_string();
+    let before = format!("{bin}:/usr/bin:/bin");
+    let again = format!("{bin}:{}/bin:/usr/bin:/bin", at.home().join("toolkits/11.8.0").display());
+    for shell in shells() {
+        let entered = [Set("PATH", &before)].into_iter().chain(after_init([Cd("p"), Prompt, Prompt, Nvcc]));
+        let steps =
+            entered.chain([Set("PATH", &again), Prompt, Nvcc, Show("CUDA_HOME"), Cd("q"), Prompt, Nvcc]);
+        let told = try_run(&at, shell, &steps.collect::<Vec<_>>());
+        let wanted = [
+            nvcc(&at, "11.8.0"),
+            other.join("bin/nvcc").display().to_string(),
+            "CUDA_HOME unset".to_owned(),
+            nvcc(&at, "12.4.1"),
+        ];
+        assert_eq!(lines(&told.out), wanted, "{shell:?}: {}", told.err);
+        assert_eq!(told.err.matches("is left in charge").count(), 1, "{shell:?}: {}", told.err);
+    }
+}
+
+#[test]
+fn empty_elements_and_stubs_of_ones_own_stay() {
+    let at = Sandbox::new();
+    at.managed("12.4.1");
+    at.write("p/.cuda-version", "12.4\n");
+    let root = at.home().join("toolkits/12.4.1").display().to_string();
+    let set = [
+        ("LD_LIBRARY_PATH", "/usr/local/cuda/compat:/usr/local/cuda-11.8/lib64:/my/stubs::/usr/lib/wsl/lib"),
+        ("LIBRARY_PATH", ":/usr/local/cuda-11.8/lib64/stubs:/my/stubs:"),
+        ("CPATH", ":/usr/local/cuda-11.8/include"),
+        ("CUDA_HOME", "/apps/nv:/usr/local/cuda"),
+        ("PATH", "/apps/nv/bin:/usr/bin:/bin:"),
+    ];
+    let value = inside(&at, &set);
+    let wanted = [
+        (
+            "LD_LIBRARY_PATH",
+            format!(
+                "{root}/lib64:{root}/extras/CUPTI/lib64:/usr/local/cuda/compat:/my/stubs::/usr/lib/wsl/lib"
+            ),
+        ),
+        ("LIBRARY_PATH", format!("{root}/lib64::/my/stubs::{root}/lib64/stubs")),
+        ("CPATH", format!("{root}/include:")),
+        ("CUDA_HOME", root.clone()),
+        ("PATH", format!("{root}/bin:/usr/bin:/bin:")),
+    ];
+    for (name, wanted) in wanted {
+        assert_eq!(value(name), Some(wanted), "{name}");
+    }
 }
