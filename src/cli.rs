@@ -2,6 +2,7 @@
 
 use crate::command::{self, Context, Outcome};
 use crate::failure::Failure;
+use crate::host::Host;
 use crate::install::share;
 use clap::{Parser, Subcommand, ValueEnum};
 use std::ffi::OsString;
@@ -92,6 +93,17 @@ impl Command {
             share::open_to_all(&context.host, &context.home);
         }
         outcome
+    }
+
+    /// What a shell that evaluates this command's output is given where the command fails. A person on a terminal is not a shell.
+    pub fn fails(&self, host: &Host, json: bool) -> &'static str {
+        let named = match self {
+            _ if json => None,
+            Self::Env(args) => args.read_by(host),
+            Self::Use(args) => args.read_by(host),
+            _ => None,
+        };
+        named.filter(|_| !host.terminal.stdout).map_or("", |dialect| dialect.fails())
     }
 
     fn outcome(&self, context: &Context, json: bool) -> Result<Outcome, Failure> {

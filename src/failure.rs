@@ -53,7 +53,6 @@ impl Failure {
     /// shows free space shows that.
     #[must_use]
     pub fn out_of_room(self, error: &std::io::Error) -> Self {
-        const ELSEWHERE: &str = "CUDAUP_HOME=/another/disk/cudaup cudaup install ...";
         match error.kind() {
             std::io::ErrorKind::QuotaExceeded => self
                 .hint("your quota on this file system is used up, whatever room the disk has: quota -s shows it")
@@ -63,11 +62,14 @@ impl Failure {
         }
     }
 
-    /// Writes the command out where advice ends in [`SAME`].
+    /// Writes the command out where advice ends in [`SAME`], and names no other place for toolkits where none was to be put anywhere.
     #[must_use]
     pub fn of_command(mut self, line: &Line) -> Self {
+        let fills = line.0.iter().any(|word| matches!(word.as_str(), "install" | "add"));
         for advice in &mut self.tries {
-            if let Some(before) = advice.strip_suffix(SAME) {
+            if advice == ELSEWHERE && !fills {
+                *advice = "df -h   (free some room there)".to_owned();
+            } else if let Some(before) = advice.strip_suffix(SAME) {
                 *advice = format!("{before}{line}");
             }
         }
@@ -81,6 +83,9 @@ impl Failure {
         self
     }
 }
+
+/// The way out for who wants room for a toolkit.
+const ELSEWHERE: &str = "CUDAUP_HOME=/another/disk/cudaup cudaup install ...";
 
 /// What stands in advice for the command that failed, where it is not known.
 pub const SAME: &str = "cudaup ...";
@@ -152,6 +157,11 @@ mod tests {
         assert!(quota.tries[0].contains("your quota") && quota.tries[1].starts_with("CUDAUP_HOME="));
         let full = failure(Errno::NOSPC);
         assert!(full.message.ends_with(": no space left on device") && full.tries.len() == 1, "{full:?}");
+        let after = |words: &[&str]| {
+            full.clone().of_command(&Line::new(&words.iter().map(OsString::from).collect::<Vec<_>>())).tries
+        };
+        assert_eq!(after(&["cudaup", "install", "12.4"]), full.tries);
+        assert_eq!(after(&["cudaup", "use", "12.4"]), ["df -h   (free some room there)"]);
         assert!(failure(Errno::ACCESS).tries.is_empty());
     }
 }

@@ -50,6 +50,7 @@ fn main() -> ExitCode {
     let talk = Talk { quiet: cli.quiet, verbose: cli.verbose, terminal: host.terminal.stderr };
     let color = colored(cli.color, &host, host.terminal.stdout);
     let style = Style { color, user_home: host.user_home.clone() };
+    let fails = cli.command.fails(&host, cli.json);
     let outcome = context(host, talk, line.clone()).and_then(|context| cli.command.run(&context, cli.json));
     match outcome.map_err(|failure| failure.of_command(&line)) {
         Ok(Outcome::View(view)) if cli.quiet && !cli.json && view.is_report() => ExitCode::SUCCESS,
@@ -58,7 +59,10 @@ fn main() -> ExitCode {
         Ok(Outcome::Bytes(bytes)) => print(&bytes, ExitCode::SUCCESS),
         Ok(Outcome::Become(program)) => become_(program),
         Ok(Outcome::Done) => ExitCode::SUCCESS,
-        Err(failure) => complain(&failure, cli.json),
+        Err(failure) => {
+            let code = complain(&failure, cli.json);
+            print(fails.as_bytes(), code)
+        }
     }
 }
 

@@ -169,6 +169,11 @@ fn target(world: &World, base: &Vars, choice: &Choice) -> Target {
     }
 }
 
+/// Whether entering this choice puts libraries into LD_LIBRARY_PATH.
+pub fn goes_before_libraries(world: &World, choice: &Choice) -> bool {
+    target(world, world.vars, choice).front.iter().any(|(list, _)| *list == "LD_LIBRARY_PATH")
+}
+
 /// On a Jetson the loader finds the board's own libraries by its settings; LD_LIBRARY_PATH would bring others before them.
 fn untouched(disk: &dyn Disk) -> Vec<&'static str> {
     if is_jetson(disk) { vec!["LD_LIBRARY_PATH"] } else { Vec::new() }
@@ -258,7 +263,8 @@ pub fn newcomer(world: &World, state: &State) -> Option<OsString> {
     path.iter()
         .take_while(|e| *e != ours)
         .find(|entry| {
-            let known = list.removed.iter().any(|r| r.entry == **entry);
+            // An old PATH that came back has what we took out, and ours is gone. Where ours is still there, it was put in anew.
+            let known = !in_place && list.removed.iter().any(|r| r.entry == **entry);
             let managed = std::path::Path::new(entry).starts_with(&stale);
             let has_nvcc = || in_place && world.disk.is_file(&std::path::Path::new(entry).join("nvcc"));
             !known && !managed && **entry != world.home.shims() && (foreign.owns_entry(entry) || has_nvcc())

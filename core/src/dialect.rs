@@ -21,6 +21,8 @@ pub struct Dialect {
     own: &'static str,
     /// What is around PATH, between its entries and after them, in a shell where it is no text.
     path: Option<[&'static str; 3]>,
+    /// What fails where it is evaluated, for shells in which the failure of a program whose output is evaluated goes unnoticed.
+    fails: &'static str,
     /// Why a variable of the shell cannot hold a value: what the value has.
     refuses: fn(&str, &OsStr) -> Option<&'static str>,
 }
@@ -43,6 +45,7 @@ pub const BASH: Dialect = Dialect {
     unset: ["unset -v ", ""],
     own: "builtin ",
     path: None,
+    fails: "false\n",
     refuses: holds_all,
 };
 
@@ -59,6 +62,7 @@ pub const FISH: Dialect = Dialect {
     unset: ["set -eg ", ""],
     own: "",
     path: None,
+    fails: "false\n",
     refuses: holds_all,
 };
 
@@ -71,6 +75,7 @@ pub const TCSH: Dialect = Dialect {
     unset: ["unsetenv ", " ;"],
     own: "",
     path: None,
+    fails: "false ;\n",
     refuses: holds_all,
 };
 
@@ -87,6 +92,7 @@ pub const NUSHELL: Dialect = Dialect {
     unset: ["hide-env -i ", ""],
     own: "",
     path: Some(["[", ", ", "]"]),
+    fails: "",
     refuses: holds_unicode,
 };
 
@@ -99,6 +105,7 @@ pub const POWERSHELL: Dialect = Dialect {
     unset: ["Remove-Item -ErrorAction Ignore -LiteralPath Env:", ""],
     own: "",
     path: None,
+    fails: "",
     refuses: holds_unicode,
 };
 
@@ -111,6 +118,7 @@ pub const ELVISH: Dialect = Dialect {
     unset: ["unset-env ", ""],
     own: "",
     path: None,
+    fails: "",
     refuses: holds_all,
 };
 
@@ -123,6 +131,7 @@ pub const XONSH: Dialect = Dialect {
     unset: ["${...}.pop('", "', None)"],
     own: "",
     path: None,
+    fails: "",
     refuses: xonsh_refuses,
 };
 
@@ -140,6 +149,12 @@ impl Dialect {
     /// Whether the shell goes by this name.
     pub fn is_called(&self, name: &OsStr) -> bool {
         self.names.iter().any(|n| name == *n)
+    }
+
+    /// What a shell is given in the place of text that could not be made. `eval "$(...)"` does not see that the program failed:
+    /// given nothing it goes on as if all were well, under `set -e` too. Empty for shells that notice by themselves.
+    pub fn fails(&self) -> &'static str {
+        self.fails
     }
 
     /// Bytes as one word of this shell.

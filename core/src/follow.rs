@@ -1,12 +1,13 @@
 //! What a shell that follows its directory has to do when something changed.
 
 use crate::activate::{Entered, Scope, activate, newcomer, shims_last};
+use crate::bundled;
 use crate::dialect::Dialect;
 use crate::disk::Unread;
 use crate::environment::{Change, Vars, changes, is_intact, leave, without_stale};
 use crate::home::MACHINE_DEFAULT;
 use crate::refusal::Rule;
-use crate::resolve::{World, nearest_file};
+use crate::resolve::{Choice, World, asked, meet, nearest_file};
 use crate::state;
 use std::ffi::OsStr;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -87,7 +88,19 @@ pub fn mend(world: &World) -> Steps {
     if !state.root.is_empty() && !world.disk.is_dir(Path::new(&state.root)) {
         return again(true);
     }
-    if is_intact(world.vars, state, world.home) { Steps::default() } else { again(false) }
+    if is_intact(world.vars, state, world.home) { activated(world) } else { again(false) }
+}
+
+/// All of ours is in place. What changed may be that a Python environment was activated.
+fn activated(world: &World) -> Steps {
+    let mut told = Told::of(world);
+    if bundled::active(world).is_some()
+        && let Ok(Some(asked)) = asked(world, None)
+        && let Ok(choice) = meet(world, asked)
+    {
+        told.of_libraries(world, &choice);
+    }
+    Steps { told: told.grown, lines: told.lines, ..Steps::default() }
 }
 
 /// Enters the current directory from an environment in which nothing is entered.
@@ -100,17 +113,22 @@ fn enter_from(world: &World, mut base: Vars, say: bool) -> Steps {
     if say {
         lines.extend(activation.notes.iter().map(|note| format!("cudaup: {note}")));
     }
-    let told = match &activation.entered {
+    let mut told = Told::of(world);
+    match &activation.entered {
         Entered::Refused(refusal) => {
-            let next = refusal.tries().into_iter().next();
-            tell(world, &refusal.to_string(), next, &mut lines)
+            let text = refusal.to_string();
+            told.tell(&text, &text, refusal.tries().into_iter().next());
         }
         Entered::Toolkit(choice) => {
-            of_a_stranger(world, &choice.rule).and_then(|note| tell(world, &note, None, &mut lines))
+            if let Some(note) = of_a_stranger(world, &choice.rule) {
+                told.tell(&note, &note, None);
+            }
+            told.of_libraries(world, choice);
         }
-        Entered::Nothing => None,
-    };
-    Steps { changes: changes(world.vars, &activation.vars), yields: false, told, lines }
+        Entered::Nothing => {}
+    }
+    lines.extend(told.lines);
+    Steps { changes: changes(world.vars, &activation.vars), yields: false, told: told.grown, lines }
 }
 
 /// A word where the pin that counts is neither the user's nor root's: it is read and never run, and whoever can write it chooses
@@ -121,14 +139,40 @@ pub fn of_a_stranger(world: &World, rule: &Rule) -> Option<String> {
     Some(format!("note: {} is a file of user {owner}, neither yours nor root's", file.display()))
 }
 
-/// Says a text once in each shell. Returns what the shell has been told, where that grew.
-fn tell(world: &World, text: &str, next: Option<String>, lines: &mut Vec<String>) -> Option<String> {
-    let mark = format!("{:x}", state::hash(Some(OsStr::new(text))));
-    let before = world.vars.get("_CUDAUP_TOLD").and_then(OsStr::to_str).unwrap_or_default();
-    if before.split(' ').any(|m| m == mark) {
-        return None;
+/// What is said once in each shell.
+struct Told {
+    marks: String,
+    /// The marks, where there are more than before.
+    grown: Option<String>,
+    lines: Vec<String>,
+}
+
+impl Told {
+    fn of(world: &World) -> Self {
+        let marks = world.vars.get("_CUDAUP_TOLD").and_then(OsStr::to_str).unwrap_or_default().to_owned();
+        Self { marks, grown: None, lines: Vec::new() }
     }
-    lines.push(format!("cudaup: {text}"));
-    lines.extend(next.map(|next| format!("try: {next}")));
-    Some(format!("{before} {mark}").trim_start().to_owned())
+
+    /// Says a text, if nothing of this mark was said before.
+    fn tell(&mut self, of: &str, text: &str, next: Option<String>) {
+        let mark = format!("{:x}", state::hash(Some(OsStr::new(of))));
+        if self.marks.split(' ').any(|m| m == mark) {
+            return;
+        }
+        self.lines.push(format!("cudaup: {text}"));
+        self.lines.extend(next.map(|next| format!("try: {next}")));
+        if !self.marks.is_empty() {
+            self.marks.push(' ');
+        }
+        self.marks.push_str(&mark);
+        self.grown = Some(self.marks.clone());
+    }
+
+    /// The libraries of the active Python environment, where the toolkit's go before them.
+    fn of_libraries(&mut self, world: &World, choice: &Choice) {
+        let note = bundled::active(world).and_then(|bundle| bundled::note(world, choice, &bundle));
+        if let Some((text, mark)) = note {
+            self.tell(&mark, &text, None);
+        }
+    }
 }

@@ -3,7 +3,7 @@
 use crate::home::Home;
 use crate::inventory::is_toolkit_name;
 use crate::layout::is_hpc_sdk;
-use crate::list::components;
+use crate::list::{components, split};
 use crate::origin::{is_nix, is_spack};
 use std::ffi::OsStr;
 use std::fmt;
@@ -98,8 +98,12 @@ impl Foreign {
             never.extend(owned(Path::new(home).join(".local").as_os_str()));
         }
         let variables = ROOT_VARIABLES.into_iter().chain(OTHER_ROOT_VARIABLES);
-        let mut named: Vec<(&'static str, Vec<Vec<u8>>)> =
-            variables.filter_map(|name| Some((name, of(name)?))).collect();
+        // Some write a list where one directory is meant: `CUDA_HOME=$CUDA_HOME:/opt/cuda`.
+        let all = |name: &'static str| {
+            let entries = get(name).map(split).unwrap_or_default();
+            entries.into_iter().filter_map(move |entry| Some((name, owned(&entry)?)))
+        };
+        let mut named: Vec<(&'static str, Vec<Vec<u8>>)> = variables.flat_map(all).collect();
         named.retain(|(_, root)| !never.contains(root));
         Self {
             named,
@@ -286,6 +290,17 @@ mod tests {
             assert!(owns(&f, entry), "{entry}");
         }
         for entry in ["/apps/CUDA/11.8.0/bin", "/sw/bin", "/shared/bin", "/opt/nvidia/bin"] {
+            assert!(!owns(&f, entry), "{entry}");
+        }
+    }
+
+    #[test]
+    fn a_root_written_as_a_list_names_each() {
+        let f = foreign(&[("HOME", "/home/u"), ("CUDA_HOME", ":/apps/nv11:/usr:/apps/nv12/")], &[]);
+        for entry in ["/apps/nv11/bin", "/apps/nv12/lib64"] {
+            assert!(owns(&f, entry), "{entry}");
+        }
+        for entry in ["/usr/bin", "/apps/bin", "", "bin"] {
             assert!(!owns(&f, entry), "{entry}");
         }
     }

@@ -4,13 +4,13 @@
 pub mod activate;
 pub mod addon;
 pub mod builds;
+pub mod bundled;
 pub mod debian;
 pub mod dialect;
 pub mod discovery;
 pub mod disk;
 pub mod environment;
 pub mod explain;
-
 pub mod fitness;
 pub mod follow;
 pub mod foreign;

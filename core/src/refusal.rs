@@ -140,7 +140,10 @@ impl Refusal {
                 let option = if absent.elsewhere { format!(" --cuda {cuda}") } else { String::new() };
                 vec![format!("cudaup add {}@{version}{option}", library.name)]
             }
-            Why::OddRoot(_) | Why::StateTooLong(_) => Vec::new(),
+            Why::StateTooLong(_) => {
+                vec!["take entries of other toolkits out of PATH, LD_LIBRARY_PATH and CPATH: some start file adds too many".into()]
+            }
+            Why::OddRoot(_) => Vec::new(),
         }
     }
 

@@ -5,6 +5,7 @@ use crate::command::{Context, Outcome, compiler, nothing_chosen, refused};
 use crate::failure::Failure;
 use crate::ui::view::{Style, View};
 use clap::Args as Arguments;
+use cudaup_core::bundled;
 use cudaup_core::follow::of_a_stranger;
 use cudaup_core::refusal::Rule;
 use cudaup_core::resolve::{Choice, nearest_pin, resolve};
@@ -41,7 +42,9 @@ impl Args {
                     .say(&format!("warning: {}:{line}: {key} is no key of a version file", file.display()));
             }
         }
-        let notes = of_a_stranger(&world, &choice.rule).into_iter();
+        let bundle = bundled::active(&world).and_then(|bundle| bundled::note(&world, &choice, &bundle));
+        let libraries = bundle.map(|(text, _)| text);
+        let notes = of_a_stranger(&world, &choice.rule).into_iter().chain(libraries);
         for line in notes.chain(compiler::lines(context, &choice)) {
             context.talk.say(&line);
         }

@@ -4,6 +4,7 @@ mod explain;
 
 use crate::command::{Context, Outcome, nothing_chosen, refused};
 use crate::failure::Failure;
+use crate::host::Host;
 use crate::shell::{self, docker};
 use crate::ui::view::{Style, View};
 use clap::Args as Arguments;
@@ -82,6 +83,16 @@ impl Args {
         };
         let text = dialect.render(&changes);
         text.map(Outcome::Bytes).map_err(|unheld| not_told(unheld, dialect.name()))
+    }
+}
+
+impl Args {
+    /// The shell that evaluates what is printed, where one does.
+    pub fn read_by(&self, host: &Host) -> Option<&'static shell::Dialect> {
+        if self.explain || self.github || self.docker {
+            return None;
+        }
+        shell::of_name_or_parent(self.shell.as_deref(), host)
     }
 }
 

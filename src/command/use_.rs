@@ -2,7 +2,6 @@
 
 use crate::command::{Context, Outcome, builds, compiler, order, refused, use_global};
 use crate::disk::atomic;
-use crate::facts::python::{self, Framework};
 use crate::failure::Failure;
 use crate::host::Host;
 use crate::install::Answer;
@@ -12,6 +11,7 @@ use crate::shell;
 use crate::ui::view::{Style, View, size};
 use clap::Args as Arguments;
 use cudaup_core::builds::is_installable;
+use cudaup_core::bundled;
 use cudaup_core::inventory::Kind;
 use cudaup_core::pin::{FILE_NAME, parse_default, with_request};
 use cudaup_core::refusal::{Refusal, Rule, Why};
@@ -19,6 +19,7 @@ use cudaup_core::request::Request;
 use cudaup_core::resolve::{Asked, Choice, default_settings, meet, meet_toolkit, nearest_pin, resolve};
 use cudaup_core::version::Version;
 use serde_json::{Value, json};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// Choose the toolkit of this project (writes .cuda-version), of this shell, of yours everywhere, or of the whole machine.
@@ -104,12 +105,13 @@ impl Args {
             Place::Pin(file) => (file, false),
             Place::Default(file) => (file, true),
         };
-        let mut lines = said(context, &place, choice.as_ref());
+        let mut lines = said(context, &place);
         lines.extend(write(file, &text)?);
         let now = resolve(&context.world(), None);
         lines.extend(lacking(&now));
         if let Ok(Some(choice)) = &now {
             lines.extend(compiler::lines(context, choice));
+            lines.extend(libraries(context, choice, file));
             if let Some(note) = builds::note(context, before.as_ref(), choice) {
                 context.talk.say(&note);
             }
@@ -187,7 +189,8 @@ impl Args {
         if !cwd.is_dir() {
             return Err(Failure::failed(format!("this directory no longer exists: {}", cwd.display())));
         }
-        let everywhere = Some(cwd) == context.host.user_home.as_ref() || cwd == Path::new("/");
+        let home = context.host.user_home.as_ref();
+        let everywhere = home.is_some_and(|home| is_same(cwd, home)) || cwd == Path::new("/");
         if everywhere && !self.pin {
             context.talk.say(&format!(
                 "{} is no project: this sets your default (--pin writes the file)",
@@ -197,6 +200,12 @@ impl Args {
         }
         Ok(Place::Pin(cwd.join(FILE_NAME)))
     }
+}
+
+/// Whether two names are one directory: a home is often reached through a link, and some file systems take `Ada` for `ada`.
+fn is_same(one: &Path, other: &Path) -> bool {
+    let place = |path: &Path| std::fs::metadata(path).ok().map(|found| (found.dev(), found.ino()));
+    one == other || place(one).is_some_and(|place_of_one| place(other) == Some(place_of_one))
 }
 
 fn asked_by(context: &Context, request: &Request) -> Asked {
@@ -213,6 +222,14 @@ fn lacking<T>(met: &Result<T, Refusal>) -> Vec<String> {
             std::iter::once(warning).chain(next).collect()
         }
         _ => Vec::new(),
+    }
+}
+
+impl Args {
+    /// The shell that evaluates what is printed, where one does.
+    pub fn read_by(&self, host: &Host) -> Option<&'static shell::Dialect> {
+        let named = host.text("_CUDAUP_SHELL");
+        self.shell.then(|| shell::of_name_or_parent(named, host)).flatten()
     }
 }
 
@@ -289,7 +306,7 @@ fn hooked(context: &Context) -> bool {
 }
 
 /// What else a person has to know of this choice.
-fn said(context: &Context, place: &Place, choice: Option<&Choice>) -> Vec<String> {
+fn said(context: &Context, place: &Place) -> Vec<String> {
     let mut lines = Vec::new();
     let pin = nearest_pin(&context.world()).ok().flatten();
     let request =
@@ -311,30 +328,19 @@ fn said(context: &Context, place: &Place, choice: Option<&Choice>) -> Vec<String
         lines.push("this shell did not switch: it has no hook; for one command: cudaup exec -- CMD".into());
         lines.push("next: cudaup init bash --write   (or zsh, fish, tcsh) and a new shell".into());
     }
-    if let Some(choice) = choice {
-        lines.extend(
-            python::torch(&context.host)
-                .and_then(|torch| newer_libraries(&torch, choice, context.host.user_home.as_ref())),
-        );
-    }
     lines
 }
 
-fn newer_libraries(torch: &Framework, choice: &Choice, user_home: Option<&PathBuf>) -> Option<String> {
-    let toolkit = choice.toolkit.identity.version;
-    let release = (toolkit.major, toolkit.minor.unwrap_or(0));
-    let newer = (torch.cuda.major, torch.cuda.minor.unwrap_or(0)) > release;
-    if !newer || choice.settings.ld_library_path == Some(false) {
-        return None;
-    }
-    let style = Style { color: false, user_home: user_home.cloned() };
-    Some(format!(
-        "torch {} in {} brings CUDA {}, newer than {}: if `import torch` fails, add `ld_library_path = off` to the pin",
-        torch.version,
-        style.path(&torch.environment),
-        torch.cuda,
-        choice.toolkit.identity
-    ))
+/// What the libraries of a Python environment come to. Where the environment is active the hook says so itself.
+fn libraries(context: &Context, choice: &Choice, file: &Path) -> Option<String> {
+    let world = context.world();
+    let is_of = |rule: &Rule| matches!(rule, Rule::Pin(of, _) | Rule::Default(of, _) if of == file);
+    let bundle = match bundled::active(&world) {
+        Some(_) if hooked(context) => None,
+        active => active.or_else(|| bundled::beside(&world)),
+    };
+    let note = bundled::note(&world, choice, &bundle.filter(|_| is_of(&choice.rule))?);
+    note.map(|(text, _)| text)
 }
 
 impl View for Chosen {

@@ -2,4 +2,3 @@
 
 pub mod build_directory;
 pub mod driver;
-pub mod python;

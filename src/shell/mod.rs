@@ -9,6 +9,7 @@ pub mod rc;
 pub mod setup;
 
 use crate::failure::{Exit, Failure};
+use crate::host::Host;
 use cudaup_core::dialect::{self, Dialect as Words};
 use std::path::Path;
 
@@ -76,6 +77,11 @@ impl std::ops::Deref for Dialect {
 /// The shell of that name; a path counts by its last part.
 pub fn dialect(name: &str) -> Result<&'static Dialect, Failure> {
     named(name).ok_or_else(|| unknown(name, DIALECTS.iter()))
+}
+
+/// The shell of that name, the one that runs this program where none is named.
+pub fn of_name_or_parent(name: Option<&str>, host: &Host) -> Option<&'static Dialect> {
+    name.map_or_else(|| parent::of_parent(host, |_| true), dialect).ok()
 }
 
 /// The shell of that name, if it can follow a project's version by itself.

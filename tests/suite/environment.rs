@@ -311,11 +311,15 @@ fn steps_of_github_get_their_files() {
 }
 
 #[test]
-fn a_refusal_prints_nothing_for_the_shell_to_run() {
+fn a_refusal_gives_the_shell_nothing_to_run_but_a_failure() {
     let at = Sandbox::new();
     at.write("p/.cuda-version", "13.4\n");
     let env = at.cudaup("p", &["env", "--shell", "bash"]);
-    assert_eq!((env.code, env.out.as_str()), (Some(3), ""));
+    assert_eq!((env.code, env.out.as_str()), (Some(3), "false\n"));
+    for others in ["env --docker", "env --explain", "use 13.4", "env --shell unknown"] {
+        let told = at.cudaup("p", &others.split(' ').collect::<Vec<_>>());
+        assert!(told.code != Some(0) && told.out.is_empty(), "{others}: {told:?}");
+    }
     let json = at.cudaup("p", &["env", "--json"]);
     let json: serde_json::Value = serde_json::from_str(&json.out).unwrap();
     assert_eq!(json["error"]["code"], 3);

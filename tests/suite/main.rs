@@ -32,6 +32,7 @@ mod installer;
 mod keeping;
 mod net;
 mod nobody;
+mod odd_places;
 mod other_shells;
 mod pages;
 mod profile;

@@ -242,3 +242,35 @@ fn the_shell_that_asks_is_recognized() {
         assert!(said.out.lines().any(|l| l.starts_with(line)), "{program}: {} {}", said.out, said.err);
     }
 }
+
+/// The lines after it do not run, under the option by which each shell stops at a failure.
+#[test]
+fn text_that_could_not_be_made_ends_a_script() {
+    let at = machine();
+    at.write("home/none/.cuda-version", "13.4\n");
+    let posix = "set -e; eval \"$(\"$CUDAUP\" env --shell sh)\"; echo went on";
+    let scripts: [(&str, &[&str], &str); 11] = [
+        ("bash", &["-c"], "set -e; eval \"$(\"$CUDAUP\" env)\"; echo went on"),
+        ("bash", &["-c"], "set -e; eval \"$(\"$CUDAUP\" use --shell 13.4)\"; echo went on"),
+        ("zsh", &["-fc"], "set -e; eval \"$($CUDAUP env)\"; echo went on"),
+        ("dash", &["-c"], posix),
+        ("ksh93", &["-c"], posix),
+        ("mksh", &["-c"], posix),
+        ("busybox", &["sh", "-c"], posix),
+        ("fish", &["--no-config", "-c"], "$CUDAUP env | source; and echo went on"),
+        ("tcsh", &["-fec"], "alias told '$CUDAUP:q env' ; eval \"`told`\"\necho went on"),
+        ("elvish", &["-norc", "-c"], "eval ((external $E:CUDAUP) env --shell elvish | slurp); echo went on"),
+        (
+            "xonsh",
+            &["--no-rc", "-c"],
+            "$RAISE_SUBPROC_ERROR = True\nexecx($(@($CUDAUP) env --shell xonsh))\necho went on",
+        ),
+    ];
+    for (program, options, script) in scripts.into_iter().filter(|(program, ..)| has(program)) {
+        let ran = command(&at, program).args(options).arg(script).output().unwrap();
+        let err = String::from_utf8_lossy(&ran.stderr);
+        assert!(err.contains("error: CUDA 13.4") && err.contains("cudaup install 13.4"), "{program}: {err}");
+        assert!(!ran.status.success(), "{program}: {err}");
+        assert!(!String::from_utf8_lossy(&ran.stdout).contains("went on"), "{program}: {script}");
+    }
+}

@@ -296,6 +296,11 @@ fn a_toolkit_that_came_later_is_told_from_one_that_was_there() {
     );
     assert_eq!(changed("PATH", &format!("/venv/bin:{ours}")), None, "nothing of CUDA came");
     assert_eq!(changed("PATH", "/usr/local/cuda/bin:/usr/bin"), None, "an old PATH was put back");
+    assert_eq!(
+        changed("PATH", &format!("/usr/local/cuda/bin:{ours}")),
+        Some("/usr/local/cuda/bin".into()),
+        "what was taken out was put before ours anew"
+    );
     assert_eq!(changed("CUDA_HOME", "/usr/local/cuda"), None, "an old value was put back");
     assert_eq!(
         changed("PATH", &format!("{ours}:/apps/cuda-11.7/bin")),
