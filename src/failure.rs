@@ -68,7 +68,7 @@ impl Failure {
         let fills = line.0.iter().any(|word| matches!(word.as_str(), "install" | "add"));
         for advice in &mut self.tries {
             if advice == ELSEWHERE && !fills {
-                *advice = "df -h   (free some room there)".to_owned();
+                "df -h   (free some room there)".clone_into(advice);
             } else if let Some(before) = advice.strip_suffix(SAME) {
                 *advice = format!("{before}{line}");
             }
