@@ -145,9 +145,7 @@ _cudaup_climb() {
 _cudaup_settle() {
   _cudaup_asked=$_cudaup_key _cudaup_seen="${CUDA_HOME-};${PATH-}" _cu_root=/ _cu_near='' _cudaup_refused=''
   _cudaup_same="$_cudaup_key;$_cudaup_seen"
-  # A root that does not exist is not watched.
-  if [[ -n ${CUDAUP_STATE-} && -e ${CUDA_HOME-} ]]; then _cu_root=$CUDA_HOME; fi
-  if [[ ${CUDAUP_STATE-} == '1;refused;'* ]]; then _cudaup_list; _cudaup_refused=:$_cudaup_there _cudaup_same=''; fi
+  _cudaup_watch
   # The short tests serve where a pin counts, and it and the default are small.
   if [[ a != "$_cudaup_upper" && -z $_cudaup_lost$_cudaup_yield$_cudaup_refused && -f $_cudaup_at && -r $_cudaup_at && -f $_cu_own && -r $_cu_own && ! -e $_cu_etc && ${#_cudaup_pin} -lt 4096 && ${#_cudaup_default} -lt 4096 ]]; then
     _cu_near=$_cudaup_at
@@ -166,9 +164,18 @@ _cudaup_settle() {
   if ((${#_cudaup_nearer[@]} > 1)) && [[ -n $_cu_near ]]; then _cudaup_at_prompt=_cudaup_hook_below; fi
 }
 
-# The program, and after it the hook, so that `cudaup use` and `cudaup install` are in force at once. `use --shell`
-# answers with text for this shell.
+# Sets what the answer stands on besides: that the toolkit exists, or, after a refusal, which ones there are.
+_cudaup_watch() {
+  # A root that does not exist is not watched.
+  if [[ -n ${CUDAUP_STATE-} && -e ${CUDA_HOME-} ]]; then _cu_root=$CUDA_HOME; fi
+  if [[ ${CUDAUP_STATE-} == '1;refused;'* ]]; then _cudaup_list; _cudaup_refused=:$_cudaup_there _cudaup_same=''; fi
+}
+
+# The program, and after it the hook, so that `cudaup use` and `cudaup install` are in force at once; before it too, so that
+# what it says of this shell holds for the directory that this command line may have changed to. `use --shell` answers with
+# text for this shell.
 function cudaup {
+  _cudaup_hook || :
   builtin local _cudaup_code=0 _cudaup_word _cudaup_before='' _cudaup_verb='' _cudaup_form='' _cudaup_text
   for _cudaup_word; do
     # The value of a global option is no verb.
@@ -230,3 +237,5 @@ _cudaup_enrol() {
   esac
 }
 _cudaup_enrol
+# The answer that came with this file: until the first prompt, toolkits may come and go.
+_cudaup_watch

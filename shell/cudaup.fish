@@ -209,9 +209,11 @@ function _cudaup_end_at_link
     end
 end
 
-# The program, and after it the hook, so that `cudaup use` and `cudaup install` are in force at once. `use --shell`
-# answers with text for this shell.
+# The program, and after it the hook, so that `cudaup use` and `cudaup install` are in force at once; before it too, so that
+# what it says of this shell holds for a version file that this command line may have changed. `use --shell` answers with text
+# for this shell.
 function cudaup
+    _cudaup_hook
     set -l verb ''
     set -l form ''
     set -l before ''

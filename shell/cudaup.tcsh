@@ -72,14 +72,15 @@ alias _cudaup_entered 'if ($?CUDA_HOME) eval _cudaup_watch ; if ($CUDAUP_STATE:q
 alias _cudaup_watch 'if (x$CUDA_HOME:q != x && -e $CUDA_HOME:q) set _cudaup_root = $CUDA_HOME:q' ;
 alias _cudaup_refuse '_cudaup_list ; set _cudaup_refused = $_cudaup_there' ;
 
-# The program, and after it the hook, so that `cudaup use` and `cudaup install` are in force at once. `use --shell` answers with
-# text for this shell. The last of the alias is one command, which takes what was typed as it was typed: so pipes and
+# The program, and after it the hook, so that `cudaup use` and `cudaup install` are in force at once; before it too, so that what
+# it says of this shell holds for a version file that this command line may have changed. `use --shell` answers with text for
+# this shell. The last of the alias is one command, which takes what was typed as it was typed: so pipes and
 # redirections have the program's output. What stands for that in an alias begins as history does here; where a user has
 # switched history off nothing does, and the prompt has to follow by itself.
 set _cudaup_mark = \! ;
 alias _cudaup_first '/usr/bin/printf %.1s $histchars:q' ;
 if ($?histchars) set _cudaup_mark = "`_cudaup_first`" ;
-alias cudaup 'set _cudaup_rest = ('"$_cudaup_mark"'*:q) ; _cudaup_words ; eval $_cudaup_form '"$_cudaup_mark"'*:q' ;
+alias cudaup '_cudaup_look ; set _cudaup_rest = ('"$_cudaup_mark"'*:q) ; _cudaup_words ; eval $_cudaup_form '"$_cudaup_mark"'*:q' ;
 alias _cudaup_plain '/usr/bin/env _CUDAUP_SHELL=tcsh $_cudaup_bin:q '"$_cudaup_mark"'* ; _cudaup_after' ;
 alias _cudaup_shell 'set _cudaup_rest = ('"$_cudaup_mark"'*) ; set _cudaup_text = "`_cudaup_use`" ; set _cudaup_status = $status ; if ($_cudaup_status == 0) eval _cudaup_obey ; set status = $_cudaup_status ; _cudaup_after' ;
 if ("x$_cudaup_mark" == x) alias cudaup 'set _cudaup_asked = "?" ; $_cudaup_bin:q' ;

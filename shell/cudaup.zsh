@@ -115,10 +115,12 @@ function _cudaup_climb {
   done
 }
 
-# The program, and after it the hook, so that `cudaup use` and `cudaup install` are in force at once. `use --shell`
-# answers with text for this shell.
+# The program, and after it the hook, so that `cudaup use` and `cudaup install` are in force at once; before it too, so that
+# what it says of this shell holds for a version file that this command line may have changed. `use --shell` answers with text
+# for this shell.
 function cudaup {
   emulate -L zsh
+  _cudaup_hook
   builtin local _cudaup_code=0 _cudaup_word _cudaup_before='' _cudaup_verb='' _cudaup_form='' _cudaup_text
   for _cudaup_word in "$@"; do
     # The value of a global option is no verb.

@@ -220,3 +220,51 @@ fn what_stands_below_in_a_start_file_does_not_outrank_the_pin() {
         assert_eq!(said.err.matches("is left in charge").count(), 1, "{shell:?}: {}", said.err);
     }
 }
+
+/// A start file may go on for long after cudaup's lines, and another terminal install or remove in the meantime.
+#[test]
+fn what_comes_and_goes_between_the_start_and_the_first_prompt_is_seen() {
+    let at = machine();
+    at.write("home/r/.cuda-version", "13.0\n");
+    let made = at.managed("13.0.2");
+    let goes = "mv ~/.cudaup/toolkits/13.0.2 ~/parked";
+    let comes = "mv ~/parked ~/.cudaup/toolkits/13.0.2";
+    for shell in shells() {
+        let steps = [
+            Cd("r"),
+            Init,
+            Line(goes),
+            Prompt,
+            Show("CUDA_HOME"),
+            Init,
+            Line(comes),
+            Prompt,
+            Show("CUDA_HOME"),
+        ];
+        let said = try_run(&at, shell, &steps);
+        let there = format!("CUDA_HOME=<{}>", made.display());
+        assert_eq!(lines(&said.out), ["CUDA_HOME unset", &there], "{shell:?}: {}", said.err);
+    }
+}
+
+/// One command line may change the directory, or what decides in it, and ask at once: no prompt is between.
+#[test]
+fn what_cudaup_says_of_the_shell_holds_for_this_moment() {
+    let at = usual();
+    for shell in shells() {
+        at.write("home/q/.cuda-version", "12.4\n");
+        let steps = [
+            Prompt,
+            Line("cd ~/q && cudaup current --check"),
+            Line("echo 11.8 >.cuda-version && cudaup current --check"),
+            Line("cd ~/p && cudaup which nvcc"),
+        ];
+        let said = run(&at, shell, &after_init(steps));
+        let [first, second, third] = said.as_slice() else { panic!("{shell:?}: {said:?}") };
+        for (line, version) in [(first, "12.4.1"), (second, "11.8.0")] {
+            assert!(line.starts_with(version) && line.ends_with("active in this shell"), "{shell:?}: {line}");
+            assert!(!line.contains("not active"), "{shell:?}: {line}");
+        }
+        assert_eq!(*third, nvcc(&at, "11.8.0"), "{shell:?}");
+    }
+}
