@@ -1,6 +1,6 @@
 //! How each shell is told to set and unset variables. What is rendered is data in quotes, never more.
 
-use crate::environment::Change;
+use crate::environment::{Change, Vars};
 use crate::list::split;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
@@ -19,6 +19,8 @@ pub struct Dialect {
     unset: [&'static str; 2],
     /// Before `export` and `unset`, so that no function or alias of the user's takes their place.
     own: &'static str,
+    /// What takes note of the variable NAME that the shell may have for itself alone, and what brings it back.
+    hidden: [&'static str; 2],
     /// What is around PATH, between its entries and after them, in a shell where it is no text.
     path: Option<[&'static str; 3]>,
     /// What fails where it is evaluated, for shells in which the failure of a program whose output is evaluated goes unnoticed.
@@ -44,14 +46,26 @@ pub const BASH: Dialect = Dialect {
     keep: ["", "=", ""],
     unset: ["unset -v ", ""],
     own: "builtin ",
+    hidden: [
+        "_cudaup_was_NAME=(${NAME+\"$NAME\"})\n",
+        "[[ -z ${_cudaup_was_NAME+x} ]] || { NAME=$_cudaup_was_NAME; _cudaup_was_NAME=(); }\n",
+    ],
     path: None,
     fails: "false\n",
     refuses: holds_all,
 };
 
 /// zsh.
-pub const ZSH: Dialect =
-    Dialect { names: &["zsh"], keep: ["typeset -g ", "=", ""], unset: ["unset ", ""], ..BASH };
+pub const ZSH: Dialect = Dialect {
+    names: &["zsh"],
+    keep: ["typeset -g ", "=", ""],
+    unset: ["unset ", ""],
+    hidden: [
+        "builtin unset _cudaup_was_NAME; [[ -z ${NAME+x} ]] || builtin typeset -g _cudaup_was_NAME=\"$NAME\"\n",
+        "[[ -z ${_cudaup_was_NAME+x} ]] || { builtin typeset -g NAME=\"$_cudaup_was_NAME\"; builtin unset _cudaup_was_NAME; }\n",
+    ],
+    ..BASH
+};
 
 /// fish.
 pub const FISH: Dialect = Dialect {
@@ -61,6 +75,10 @@ pub const FISH: Dialect = Dialect {
     keep: ["set -gu ", " ", ""],
     unset: ["set -eg ", ""],
     own: "",
+    hidden: [
+        "set -eg _cudaup_was_NAME; set -qg NAME; and set -gu _cudaup_was_NAME $NAME\n",
+        "set -q _cudaup_was_NAME; and set -gu NAME $_cudaup_was_NAME; and set -eg _cudaup_was_NAME\n",
+    ],
     path: None,
     fails: "false\n",
     refuses: holds_all,
@@ -74,14 +92,19 @@ pub const TCSH: Dialect = Dialect {
     keep: ["set ", " = ", " ;"],
     unset: ["unsetenv ", " ;"],
     own: "",
+    hidden: ["", ""],
     path: None,
     fails: "false ;\n",
     refuses: holds_all,
 };
 
 /// The shell of POSIX.
-pub const SH: Dialect =
-    Dialect { names: &["sh", "dash", "ash", "ksh", "ksh93", "mksh", "posix"], own: "", ..BASH };
+pub const SH: Dialect = Dialect {
+    names: &["sh", "dash", "ash", "ksh", "ksh93", "mksh", "posix"],
+    own: "",
+    hidden: ["", ""],
+    ..BASH
+};
 
 /// Nushell, whose PATH is a list.
 pub const NUSHELL: Dialect = Dialect {
@@ -91,6 +114,7 @@ pub const NUSHELL: Dialect = Dialect {
     keep: ["let ", " = ", ""],
     unset: ["hide-env -i ", ""],
     own: "",
+    hidden: ["", ""],
     path: Some(["[", ", ", "]"]),
     fails: "",
     refuses: holds_unicode,
@@ -104,6 +128,7 @@ pub const POWERSHELL: Dialect = Dialect {
     keep: ["$", " = ", ""],
     unset: ["Remove-Item -ErrorAction Ignore -LiteralPath Env:", ""],
     own: "",
+    hidden: ["", ""],
     path: None,
     fails: "",
     refuses: holds_unicode,
@@ -117,6 +142,7 @@ pub const ELVISH: Dialect = Dialect {
     keep: ["var ", " = ", ""],
     unset: ["unset-env ", ""],
     own: "",
+    hidden: ["", ""],
     path: None,
     fails: "",
     refuses: holds_all,
@@ -130,6 +156,7 @@ pub const XONSH: Dialect = Dialect {
     keep: ["", " = ", ""],
     unset: ["${...}.pop('", "', None)"],
     own: "",
+    hidden: ["", ""],
     path: None,
     fails: "",
     refuses: xonsh_refuses,
@@ -168,20 +195,28 @@ impl Dialect {
             let what = (self.refuses)(name, value.as_deref()?)?;
             Some(Unheld { name: name.clone(), what })
         });
-        unheld.map_or_else(|| Ok(self.lines("", changes)), Err)
+        let lines = || changes.iter().flat_map(|(name, value)| self.line(name, value.as_deref())).collect();
+        unheld.map_or_else(|| Ok(lines()), Err)
     }
 
     /// The same for the hook, which runs among the user's own functions and aliases. All shells that follow hold all values.
-    pub fn render_own(&self, changes: &[Change]) -> Vec<u8> {
-        self.lines(self.own, changes)
+    /// What a user keeps to the shell alone no program sees: of what is not in `from` note is taken, and what is unset comes
+    /// back as it was noted.
+    pub fn render_own(&self, changes: &[Change], from: &Vars) -> Vec<u8> {
+        let [note, recall] = self.hidden.map(|text| |name: &str| text.replace("NAME", name).into_bytes());
+        let line = |(name, value): &Change| {
+            let (before, after) = match value {
+                Some(_) if from.get(name).is_none() => (note(name), Vec::new()),
+                Some(_) => (Vec::new(), Vec::new()),
+                None => (Vec::new(), recall(name)),
+            };
+            [before, self.own.into(), self.line(name, value.as_deref()), after].concat()
+        };
+        changes.iter().flat_map(line).collect()
     }
 
-    fn lines(&self, before: &str, changes: &[Change]) -> Vec<u8> {
-        let line = |(name, value): &Change| match value {
-            Some(value) => self.set(name, value),
-            None => self.unset(name),
-        };
-        changes.iter().flat_map(|change| [before.as_bytes(), &line(change)].concat()).collect()
+    fn line(&self, name: &str, value: Option<&OsStr>) -> Vec<u8> {
+        value.map_or_else(|| self.unset(name), |value| self.set(name, value))
     }
 
     /// Text that sets a variable of the environment.

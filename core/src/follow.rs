@@ -30,9 +30,9 @@ pub struct Steps {
 }
 
 impl Steps {
-    /// The steps as text for a shell.
-    pub fn render(&self, dialect: &Dialect) -> Vec<u8> {
-        let mut text = dialect.render_own(&self.changes);
+    /// The steps as text for a shell that has these variables in its environment.
+    pub fn render(&self, dialect: &Dialect, vars: &Vars) -> Vec<u8> {
+        let mut text = dialect.render_own(&self.changes, vars);
         if self.yields {
             text.extend_from_slice(&dialect.keep("_cudaup_yield", "1"));
         }

@@ -78,7 +78,7 @@ fn hook(world: &World, arguments: &[OsString]) -> ExitCode {
     };
     let steps = if mend { follow::mend(world) } else { follow::enter(world) };
     say(&steps.lines, 0);
-    match std::io::stdout().write_all(&steps.render(dialect)) {
+    match std::io::stdout().write_all(&steps.render(dialect, world.vars)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(_) => ExitCode::FAILURE,
     }

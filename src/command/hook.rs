@@ -23,6 +23,6 @@ impl Args {
         for line in &steps.lines {
             context.talk.say(line);
         }
-        Ok(Outcome::Bytes(steps.render(dialect.words())))
+        Ok(Outcome::Bytes(steps.render(dialect.words(), &context.vars)))
     }
 }

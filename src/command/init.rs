@@ -122,7 +122,7 @@ fn text(context: &Context, dialect: &Dialect) -> Vec<u8> {
         }
         _ => Vec::new(),
     };
-    [&header.concat(), &steps.render(dialect.words()), &seen, code.as_bytes(), b"\n"].concat()
+    [&header.concat(), &steps.render(dialect.words(), &context.vars), &seen, code.as_bytes(), b"\n"].concat()
 }
 
 /// The path by which a start file finds this program: the one in the home, where it is this one, since that stays.

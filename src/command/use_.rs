@@ -246,7 +246,8 @@ fn this_shell(context: &Context, version: &str, shown: &str) -> Result<Outcome, 
     };
     let which = if hooked(context) { "this shell only" } else { "the shell that evaluates this, no other" };
     context.talk.say(&format!("{shown} in {which}; to end that: {}", unset(dialect)));
-    Ok(Outcome::Bytes(dialect.render_own(&[("CUDAUP_VERSION".into(), Some(version.into()))])))
+    let changes = [("CUDAUP_VERSION".into(), Some(version.into()))];
+    Ok(Outcome::Bytes(dialect.render_own(&changes, &context.vars)))
 }
 
 /// How the shell that runs this program is told to forget `cudaup use --shell`.

@@ -1,7 +1,7 @@
 //! Quoting and rendering, tried on the real shells: what is written must reach each of them as itself.
 
 use super::*;
-use cudaup_core::environment::Change;
+use cudaup_core::environment::{Change, Vars};
 use proptest::prelude::*;
 use std::ffi::{OsStr, OsString};
 use std::io::Write;
@@ -177,7 +177,7 @@ proptest! {
             let name = |i: usize| format!("V{i}");
             let changes: Vec<Change> =
                 values.iter().enumerate().map(|(i, v)| (name(i), Some(OsString::from_vec(v.clone())))).collect();
-            for text in [dialect.render(&changes).unwrap(), dialect.render_own(&changes)] {
+            for text in [dialect.render(&changes).unwrap(), dialect.render_own(&changes, &Vars::default())] {
                 let seen = environment(&how, "C.UTF-8", &text);
                 for (i, wanted) in values.iter().enumerate() {
                     let got = value(&seen, &name(i));

@@ -268,3 +268,55 @@ fn what_cudaup_says_of_the_shell_holds_for_this_moment() {
         assert_eq!(*third, nvcc(&at, "11.8.0"), "{shell:?}");
     }
 }
+
+/// A start file may set a variable without exporting it: no program sees that, and leaving brings it back as it was.
+#[test]
+fn what_the_shell_has_for_itself_alone_outlives_a_project() {
+    let at = machine();
+    at.write("home/c/.cuda-version", "9.9\n");
+    let child = "sh -c 'echo ${CUDA_HOME-none} ${LD_LIBRARY_PATH-none}'";
+    for shell in shells() {
+        let (set, again) = match shell {
+            Shell::Fish => (["set -g CUDA_HOME '/x $y'", "set -g LD_LIBRARY_PATH /a /b"], "set -e CPATH"),
+            Shell::Tcsh => (["set CUDA_HOME = '/x $y'", "set LD_LIBRARY_PATH = /a:/b"], "unsetenv CPATH"),
+            _ => (["CUDA_HOME='/x $y'", "LD_LIBRARY_PATH=/a:/b"], "unset CPATH"),
+        };
+        let cpath = match shell {
+            Shell::Fish => "set -g CPATH /i",
+            Shell::Tcsh => "set CPATH = /i",
+            _ => "CPATH=/i",
+        };
+        let show = || [Show("CUDA_HOME"), Show("LD_LIBRARY_PATH"), Line(child)];
+        let round =
+            |to: &'static str| [Cd(to), Prompt, Line(child), Cd("none"), Prompt].into_iter().chain(show());
+        let start = [Line(set[0]), Line(set[1]), Cd("q"), Init, Line(child), Cd("none"), Prompt];
+        let steps: Vec<_> = start.into_iter().chain(show()).chain(round("p")).chain(round("c")).collect();
+        let said = try_run(&at, shell, &steps);
+        let ours = |version: &str| {
+            let root = at.home().join("toolkits").join(version).display().to_string();
+            format!("{root} {root}/lib64:{root}/extras/CUPTI/lib64")
+        };
+        let back = ["CUDA_HOME=</x $y>", "LD_LIBRARY_PATH=</a:/b>", "none none"].map(str::to_owned);
+        let wanted: Vec<String> = [ours("12.4.1"), ours("11.8.0"), "none none".to_owned()]
+            .into_iter()
+            .flat_map(|inside| std::iter::once(inside).chain(back.clone()))
+            .collect();
+        assert_eq!(lines(&said.out), wanted, "{shell:?}: {}", said.err);
+        // What was thrown away inside does not come back with the next project.
+        let thrown = [
+            Line(cpath),
+            Cd("q"),
+            Init,
+            Line(again),
+            Cd("none"),
+            Prompt,
+            Cd("q"),
+            Prompt,
+            Cd("none"),
+            Prompt,
+        ];
+        let said = run(&at, shell, &thrown.into_iter().chain([Show("CPATH")]).collect::<Vec<_>>());
+        let kept = if shell == Shell::Tcsh { "CPATH=</i>" } else { "CPATH unset" };
+        assert_eq!(said, [kept], "{shell:?}");
+    }
+}
