@@ -7,10 +7,12 @@
 
 set -gu _cudaup_own "$_cudaup_home/default"
 set -gu _cudaup_machine "$_cudaup_system/etc/cudaup/default"
-for _cudaup_name in pwd places first second near_same seen asked yield there refused calm starting
+for _cudaup_name in pwd first second near_same seen asked yield there refused calm starting
     set -gu _cudaup_$_cudaup_name ''
 end
 set -e _cudaup_name
+set -gu _cudaup_places ''
+set -gu _cudaup_links
 set -gu _cudaup_shape -n ''
 set -gu _cudaup_root /
 set -gu _cudaup_fresh yes
@@ -32,7 +34,7 @@ end
 # Opens nothing that would make it wait, and nothing that cannot be read. A link that leads nowhere is a name that is
 # there: it counts, and the program says what is wrong with it.
 function _cudaup_look
-    test "$PWD" = "$_cudaup_pwd" -a ! -L "$_cudaup_places[1]"; or _cudaup_climb
+    test "$PWD" != "$_cudaup_pwd" $_cudaup_links; and _cudaup_climb
     set -l at
     for at in $_cudaup_places
         test -e "$at"; and break
@@ -119,10 +121,9 @@ function _cudaup_shorten --argument-names key at
     set -l shape -e $_cudaup_root -a ! -e $_cudaup_machine
     set -l files
     test -n "$at"; and set files $at
-    test "$at" = "$_cudaup_places[1]"; or set -a shape -a ! -L $_cudaup_places[1]
     for file in $_cudaup_places
         test "$file" = "$at"; and break
-        set -a shape -a ! -e $file
+        set -a shape -a ! -e $file -a ! -L $file
     end
     if test -e $_cudaup_own
         set -a files $_cudaup_own
@@ -164,7 +165,7 @@ function _cudaup_list
 end
 
 # Sets _cudaup_places: where a pin for this directory can lie, the nearest first, and after the last an empty name. A link
-# that leads nowhere ends them: to test for one at each level costs too much at each prompt.
+# that leads nowhere ends them, and is looked for anew while _cudaup_links, the end of a test, says that there are links.
 function _cudaup_climb
     set -g _cudaup_pwd $PWD
     set -g _cudaup_calm ''
@@ -174,26 +175,26 @@ function _cudaup_climb
     set -l pwd $PWD
     test "$pwd" = /; and set pwd ''
     set -l dir ''
-    set -l links -n ''
+    set -g _cudaup_links
     # Each command counts here: fish takes as long for one as for a file test.
     for part in (string split / -- $pwd)
         set dir $dir$part/
         set -p _cudaup_places $dir.cuda-version
-        set -a links -o -L $dir.cuda-version
+        set -a _cudaup_links -o -L $dir.cuda-version
     end
     test -z "$CUDAUP_CEILING"; or _cudaup_end_at_ceiling
-    test $links; and _cudaup_end_at_link
+    test -n '' $_cudaup_links; and _cudaup_end_at_link
 end
 
 # Above the ceiling nothing is looked at, links neither.
-function _cudaup_end_at_ceiling --no-scope-shadowing
+function _cudaup_end_at_ceiling
     set -l ceiling (string trim --right --chars=/ -- $CUDAUP_CEILING)/.cuda-version
     set -l places
-    set links -n ''
+    set -g _cudaup_links
     for place in $_cudaup_places
         test "$place" = "$ceiling"; and break
         set -a places $place
-        set -a links -o -L "$place"
+        set -a _cudaup_links -o -L "$place"
     end
     set -g _cudaup_places $places ''
 end

@@ -192,21 +192,19 @@ fn a_pin_that_leads_nowhere_is_no_pin_of_the_parent() {
             assert_eq!(lines(&said.out), [&new, "CUDA_HOME unset", &new], "{shell:?} {name}");
             assert!(said.err.contains(&format!("{name}/.cuda-version")), "{shell:?}: {}", said.err);
         }
-        // It comes while the shell stands below the pin.
-        let comes = [
-            Cd("q/sub"),
-            Prompt,
-            Nvcc,
-            Prompt,
-            Line("ln -s nowhere .cuda-version"),
-            Prompt,
-            Show("CUDA_HOME"),
-            Line("rm .cuda-version"),
-            Prompt,
-            Nvcc,
-        ];
-        let said = try_run(&at, shell, &after_init(comes));
-        assert_eq!(lines(&said.out), [&new, "CUDA_HOME unset", &new], "{shell:?}: {}", said.err);
+        // It comes while the shell stands below the pin, also in a directory between.
+        for place in ["q/sub/deep", "q/sub/deep/er"] {
+            fs::create_dir_all(at.path(&format!("home/{place}"))).unwrap();
+            for comes_after in [1, 4] {
+                let link = "ln -s nowhere ~/q/sub/deep/.cuda-version";
+                let comes = [Line(link), Prompt, Show("CUDA_HOME"), Prompt, Show("CUDA_HOME")];
+                let goes = [Line("rm ~/q/sub/deep/.cuda-version"), Prompt, Nvcc];
+                let steps = std::iter::once(Cd(place)).chain((0..comes_after).map(|_| Prompt)).chain([Nvcc]);
+                let said = try_run(&at, shell, &after_init(steps.chain(comes).chain(goes)));
+                let wanted = [new.as_str(), "CUDA_HOME unset", "CUDA_HOME unset", &new];
+                assert_eq!(lines(&said.out), wanted, "{shell:?} {place}: {}", said.err);
+            }
+        }
     }
 }
 
