@@ -176,7 +176,8 @@ _cudaup_watch() {
 # text for this shell.
 function cudaup {
   _cudaup_hook || :
-  builtin local _cudaup_code=0 _cudaup_word _cudaup_before='' _cudaup_verb='' _cudaup_form='' _cudaup_text
+  builtin local _cudaup_code _cudaup_word _cudaup_before _cudaup_verb _cudaup_form _cudaup_text
+  _cudaup_code=0 _cudaup_before='' _cudaup_verb='' _cudaup_form=''
   for _cudaup_word; do
     # The value of a global option is no verb.
     if [[ $_cudaup_before == --color ]]; then
@@ -215,7 +216,9 @@ function cudaup {
 # others find $? and PIPESTATUS untouched.
 _cudaup_at_prompt=_cudaup_hook
 _cudaup_enrol() {
-  builtin local _cudaup_old _cudaup_kind='x'
+  # Under `set -k` a command has no arguments with `=` in them.
+  builtin local _cudaup_old _cudaup_kind _cudaup_entry
+  _cudaup_kind=x
   for _cudaup_old in "${PROMPT_COMMAND[@]-}"; do
     # shellcheck disable=SC2016 # it is looked for as it stands there
     [[ $_cudaup_old != *'"${_cudaup_at_prompt-'* ]] || return 0
@@ -226,7 +229,7 @@ _cudaup_enrol() {
     _cudaup_kind=r
   fi
   # shellcheck disable=SC2016 # the entry is evaluated at each prompt
-  builtin local _cudaup_entry='"${_cudaup_at_prompt-:}"'
+  _cudaup_entry='"${_cudaup_at_prompt-:}"'
   # shellcheck disable=SC2016
   [[ $_cudaup_kind != *x* ]] || _cudaup_entry='"${_cudaup_at_prompt-eval}" "(exit $?)"'
   # shellcheck disable=SC2178,SC2128 # the last line is for what is no array, or one of which only the first counts

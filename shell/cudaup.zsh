@@ -15,7 +15,7 @@ typeset -ga _cudaup_places
 # the user has set; all other cases are _cudaup_look's. zsh itself keeps $? for the other functions. `builtin` goes before
 # what people give functions or aliases of their own.
 function _cudaup_hook {
-  [[ -f $_cudaup_near && -r $_cudaup_near && -f $_cudaup_own && -r $_cudaup_own && -e $_cudaup_root && ! -e $_cudaup_machine ]] && {
+  [[ ! -o allexport && -f $_cudaup_near && -r $_cudaup_near && -f $_cudaup_own && -r $_cudaup_own && -e $_cudaup_root && ! -e $_cudaup_machine ]] && {
     builtin read -rk4096 -u3 _cudaup_first
     builtin read -rk4096 -u4 _cudaup_second
     [[ "$PWD;$_cudaup_first;$_cudaup_second;${CUDAUP_VERSION-};${CUDA_HOME-};$PATH" == "$_cudaup_near_same" ]]
@@ -23,6 +23,8 @@ function _cudaup_hook {
 }
 
 function _cudaup_look {
+  # What is set under this option is exported, also what was not.
+  [[ ! -o allexport ]] || builtin typeset -g +x -m '_cudaup_*'
   emulate -L zsh
   builtin local at pin default other lost
   # What stands in a start file below cudaup's lines is no newer wish: the first prompt enters over it.
@@ -164,3 +166,4 @@ function _cudaup_enrol {
 _cudaup_enrol
 _cudaup_hook
 _cudaup_starting=yes _cudaup_near=''
+[[ ! -o allexport ]] || builtin typeset -g +x -m '_cudaup_*'

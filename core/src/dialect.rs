@@ -210,7 +210,15 @@ impl Dialect {
                 Some(_) => (Vec::new(), Vec::new()),
                 None => (Vec::new(), recall(name)),
             };
-            [before, self.own.into(), self.line(name, value.as_deref()), after].concat()
+            // As one word in quotes: bash would take an assignment out of the words of a command (`set -k`).
+            let line = match (value, self.export) {
+                (Some(value), [export, "=", _]) => {
+                    let pair = [name.as_bytes(), b"=", value.as_bytes()].concat();
+                    [export.as_bytes(), &self.quote(pair), b"\n"].concat()
+                }
+                _ => self.line(name, value.as_deref()),
+            };
+            [before, self.own.into(), line, after].concat()
         };
         changes.iter().flat_map(line).collect()
     }

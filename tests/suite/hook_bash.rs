@@ -146,6 +146,7 @@ fn options_of_the_user_change_nothing() {
         "set -f;",
         "set -o noclobber;",
         "set -o posix;",
+        "set -k;",
         "shopt -s nullglob failglob dotglob extglob;",
         "shopt -s nocasematch nocaseglob;",
         "alias cudaup=echo command='command '; shopt -s expand_aliases;",

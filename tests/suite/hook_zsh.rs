@@ -68,3 +68,23 @@ fn a_subshell_follows_and_its_output_stays_clean() {
     let said = said(command(&at, "zsh").args(["-f", "-c", &script]).output().unwrap());
     assert_eq!((lines(&said.out), said.err.as_str()), (vec![nvcc(&at, "12.4.1"), nvcc(&at, "11.8.0")], ""));
 }
+
+#[test]
+fn what_the_hook_remembers_is_not_exported_where_all_else_is() {
+    if !has("zsh") {
+        return;
+    }
+    let at = machine();
+    at.write("home/.cudaup/default", "11.8\n");
+    let prompts = "for i in 1 2 3; do for f in $precmd_functions; do $f; done; done";
+    for script in
+        [format!("setopt allexport\n{INIT}"), format!("{INIT}\ncd ~/q; {prompts}\nsetopt allexport")]
+    {
+        let script = format!(
+            "{script}\nX=1; cd ~/q; {prompts}; cudaup current >/dev/null; whence -p nvcc; env | grep -E '^(_cu|X=)'"
+        );
+        let said = said(command(&at, "zsh").args(["-f", "-c", &script]).output().unwrap());
+        let wanted = vec![nvcc(&at, "12.4.1"), "X=1".to_owned()];
+        assert_eq!((lines(&said.out), said.err.as_str()), (wanted, ""), "{script}");
+    }
+}
