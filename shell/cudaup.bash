@@ -8,7 +8,7 @@
 
 # shellcheck disable=SC2154 # the lines above set them
 _cu_own=$_cudaup_home/default _cu_etc=$_cudaup_system/etc/cudaup/default
-_cudaup_pwd='' _cudaup_places=('') _cudaup_yield='' _cudaup_told=${_cudaup_told-}
+_cudaup_pwd='' _cudaup_places=('') _cudaup_yield='' _cudaup_yielded='' _cudaup_told=${_cudaup_told-}
 _cu_near='' _cu_same='' _cudaup_same='' _cudaup_seen="${CUDA_HOME-};${PATH-}" _cu_root=/
 _cudaup_there='' _cudaup_refused='' _cudaup_upper=A _cudaup_starting=yes
 
@@ -97,10 +97,7 @@ _cudaup_change() {
     builtin [ ":$_cudaup_there" = "$_cudaup_refused" ] || _cudaup_asked='?'
   fi
   if builtin [ "$_cudaup_lost$_cudaup_key" != "$_cudaup_asked" ]; then
-    _cudaup_yield=''
     _cudaup_ask || return 0
-  elif [[ -n $_cudaup_yield ]]; then
-    return 0
   elif builtin [ "${CUDA_HOME-};${PATH-}" != "$_cudaup_seen" ] || [[ ! -e $_cu_root ]]; then
     _cudaup_ask --mend || return 0
   fi
@@ -112,7 +109,8 @@ _cudaup_ask() {
   # Once it is there again it is asked.
   [[ -x $_cudaup_asked_of ]] || return 1
   builtin local _cudaup_text
-  _cudaup_text=$(_CUDAUP_TOLD=$_cudaup_told "$_cudaup_asked_of" hook bash "$@") || return 1
+  _cudaup_text=$(_CUDAUP_TOLD=$_cudaup_told _CUDAUP_YIELDED=$_cudaup_yielded "$_cudaup_asked_of" hook bash "$@") || return 1
+  _cudaup_yield='' _cudaup_yielded=''
   builtin eval "$_cudaup_text" || :
 }
 

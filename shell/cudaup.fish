@@ -7,7 +7,7 @@
 
 set -gu _cudaup_own "$_cudaup_home/default"
 set -gu _cudaup_machine "$_cudaup_system/etc/cudaup/default"
-for _cudaup_name in pwd first second near_same seen asked yield there refused calm starting
+for _cudaup_name in pwd first second near_same seen asked yield yielded there refused calm starting
     set -gu _cudaup_$_cudaup_name ''
 end
 set -e _cudaup_name
@@ -90,10 +90,7 @@ function _cudaup_change --argument-names key at
     if test -n "$_cudaup_fresh"
         set -g _cudaup_fresh ''
     else if test "$key" != "$_cudaup_asked"
-        set -g _cudaup_yield ''
         _cudaup_ask; or return 0
-    else if test -n "$_cudaup_yield"
-        return 0
     else if test "$CUDA_HOME;$PATH" != "$_cudaup_seen" -o ! -e "$_cudaup_root"
         _cudaup_ask --mend; or return 0
     end
@@ -154,6 +151,9 @@ function _cudaup_ask
     set -el NCCL_ROOT; set -el CUTENSOR_ROOT; set -el CUTENSOR_PATH; set -el CUSPARSELT_ROOT; set -el CUSPARSELT_PATH
     set -el NVSHMEM_HOME; set -el NVSHMEM_DIR; set -el CUDAUP_STATE
     set -lx _CUDAUP_TOLD $_cudaup_told
+    set -lx _CUDAUP_YIELDED $_cudaup_yielded
+    set -g _cudaup_yield ''
+    set -g _cudaup_yielded ''
     command $_cudaup_asked_of hook fish $argv | builtin source
     return 0
 end

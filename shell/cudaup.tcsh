@@ -15,7 +15,7 @@
 if (! $?_cudaup_told) set _cudaup_told = '' ;
 set _cudaup_own = $_cudaup_home:q/default ;
 set _cudaup_machine = $_cudaup_system:q/etc/cudaup/default ;
-set _cudaup_asked = '' _cudaup_seen = '' _cudaup_yield = '' _cudaup_refused = '' _cudaup_root = / _cudaup_cwd = '' ;
+set _cudaup_asked = '' _cudaup_seen = '' _cudaup_yield = '' _cudaup_yielded = '' _cudaup_refused = '' _cudaup_root = / _cudaup_cwd = '' ;
 set _cudaup_fresh ;
 # The answer that came with this file is younger than the shell.
 @ _cudaup_then = -C /proc/$$ ;
@@ -43,12 +43,12 @@ alias _cudaup_with_home 'set _cudaup_now = $CUDA_HOME:q' ;
 alias _cudaup_with_path 'set _cudaup_now = $_cudaup_now:q/$PATH:q' ;
 
 # Asks the program, if what its last answer stood on is no longer so: the directory may only be another with the same answer.
-alias _cudaup_change '_cudaup_judge ; if ($_cudaup_do == enter) set _cudaup_yield = "" ; if ($_cudaup_do == enter || $_cudaup_do == mend) eval _cudaup_ask ; if ($_cudaup_do == settle) eval _cudaup_settle' ;
+alias _cudaup_change '_cudaup_judge ; if ($_cudaup_do == enter || $_cudaup_do == mend) eval _cudaup_ask ; if ($_cudaup_do == settle) eval _cudaup_settle' ;
 
 # Sets _cudaup_do; of what applies, the last decides. At the start the answer came with this file. What came from another hand
 # holds until the directory changes; what stands in a start file below cudaup's lines is no newer wish: the first prompt enters
 # over it.
-alias _cudaup_judge 'set _cudaup_do = rest ; if ($_cudaup_young) set _cudaup_do = enter ; if (x$_cudaup_now:q != x$_cudaup_seen:q || ! -e $_cudaup_root:q) set _cudaup_do = mend ; if (x$_cudaup_yield:q != x) set _cudaup_do = rest ; if (x$_cudaup_yield:q != x && x$_cudaup_cwd:q != x$cwd:q) set _cudaup_do = enter ; if (x$_cudaup_refused:q != x) eval _cudaup_installed ; if (x$_cudaup_key:q != x$_cudaup_asked:q) set _cudaup_do = enter ; if ($?_cudaup_starting && x$_cudaup_now:q != x$_cudaup_seen:q) set _cudaup_do = enter ; if ($?_cudaup_fresh) set _cudaup_do = settle ; unset _cudaup_starting _cudaup_fresh' ;
+alias _cudaup_judge 'set _cudaup_do = rest ; if ($_cudaup_young && x$_cudaup_yield:q == x) set _cudaup_do = enter ; if (x$_cudaup_now:q != x$_cudaup_seen:q || ! -e $_cudaup_root:q) set _cudaup_do = mend ; if (x$_cudaup_yield:q != x && x$_cudaup_cwd:q != x$cwd:q) set _cudaup_do = enter ; if (x$_cudaup_refused:q != x) eval _cudaup_installed ; if (x$_cudaup_key:q != x$_cudaup_asked:q) set _cudaup_do = enter ; if ($?_cudaup_starting && x$_cudaup_now:q != x$_cudaup_seen:q) set _cudaup_do = enter ; if ($?_cudaup_fresh) set _cudaup_do = settle ; unset _cudaup_starting _cudaup_fresh' ;
 
 # Which toolkits and add-ons there are: a refusal stands on that too, and another terminal may install what is missing. Only
 # where a refusal was entered does a prompt look. Patterns are no way to list them: with letters beyond ASCII in the path of
@@ -63,8 +63,8 @@ alias _cudaup_folder '@ _cudaup_c5 = -C $_cudaup_home:q/$_cudaup_rest[1] ; set _
 alias _cudaup_ask 'set _cudaup_how = () ; if ($_cudaup_do == mend) set _cudaup_how = --mend ; if (-x $_cudaup_asked_of:q) eval _cudaup_answer' ;
 alias _cudaup_answer 'set _cudaup_text = "`_cudaup_run`" ; if ($status == 0) eval _cudaup_take' ;
 alias _cudaup_obey 'eval $_cudaup_text:q' ;
-alias _cudaup_run 'filetest -C /dev/stdout ; setenv _CUDAUP_TOLD $_cudaup_told:q ; $_cudaup_asked_of:q hook tcsh $_cudaup_how:q' ;
-alias _cudaup_take 'set _cudaup_then = $_cudaup_text[1] ; shift _cudaup_text ; if ($#_cudaup_text) eval _cudaup_obey ; set _cudaup_do = settle' ;
+alias _cudaup_run 'filetest -C /dev/stdout ; setenv _CUDAUP_TOLD $_cudaup_told:q ; setenv _CUDAUP_YIELDED $_cudaup_yielded:q ; $_cudaup_asked_of:q hook tcsh $_cudaup_how:q' ;
+alias _cudaup_take 'set _cudaup_then = $_cudaup_text[1] ; shift _cudaup_text ; set _cudaup_yield = "" _cudaup_yielded = "" ; if ($#_cudaup_text) eval _cudaup_obey ; set _cudaup_do = settle' ;
 
 # Takes what was found, and the variables, as seen. A root that does not exist is not watched.
 alias _cudaup_settle '_cudaup_variables ; set _cudaup_asked = $_cudaup_key:q _cudaup_seen = $_cudaup_now:q _cudaup_cwd = $cwd:q _cudaup_root = / _cudaup_refused = "" ; if ($?CUDAUP_STATE) eval _cudaup_entered' ;

@@ -6,7 +6,7 @@
 # the toolkit still exists. Only then does it ask the program. Nothing that it remembers is exported.
 
 typeset -g _cudaup_own="$_cudaup_home/default" _cudaup_machine="$_cudaup_system/etc/cudaup/default"
-typeset -g _cudaup_pwd='' _cudaup_asked='' _cudaup_yield='' _cudaup_told="${_cudaup_told-}"
+typeset -g _cudaup_pwd='' _cudaup_asked='' _cudaup_yield='' _cudaup_yielded='' _cudaup_told="${_cudaup_told-}"
 typeset -g _cudaup_near='' _cudaup_near_same='' _cudaup_first='' _cudaup_second='' _cudaup_starting=''
 typeset -g _cudaup_same='' _cudaup_seen='' _cudaup_root=/ _cudaup_fresh=yes _cudaup_there='' _cudaup_refused=''
 typeset -ga _cudaup_places
@@ -69,10 +69,7 @@ function _cudaup_change {
   if [[ -n $_cudaup_fresh ]]; then
     _cudaup_fresh=''
   elif [[ $1 != "$_cudaup_asked" ]]; then
-    _cudaup_yield=''
     _cudaup_ask || return 0
-  elif [[ -n $_cudaup_yield ]]; then
-    return 0
   else
     _cudaup_ask --mend || return 0
   fi
@@ -88,7 +85,8 @@ function _cudaup_ask {
   # Once it is there again it is asked.
   [[ -x $_cudaup_asked_of ]] || return 1
   builtin local _cudaup_text
-  _cudaup_text=$(_CUDAUP_TOLD=$_cudaup_told $_cudaup_asked_of hook zsh "$@") || return 1
+  _cudaup_text=$(_CUDAUP_TOLD=$_cudaup_told _CUDAUP_YIELDED=$_cudaup_yielded $_cudaup_asked_of hook zsh "$@") || return 1
+  _cudaup_yield='' _cudaup_yielded=''
   builtin eval $_cudaup_text || :
 }
 

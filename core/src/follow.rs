@@ -5,11 +5,13 @@ use crate::bundled;
 use crate::dialect::Dialect;
 use crate::disk::Unread;
 use crate::environment::{Change, Vars, changes, is_intact, leave, without_stale};
+use crate::foreign::ROOT_VARIABLES;
 use crate::home::MACHINE_DEFAULT;
+use crate::list::split;
 use crate::refusal::Rule;
 use crate::resolve::{Choice, World, asked, meet, nearest_file};
-use crate::state;
-use std::ffi::OsStr;
+use crate::state::{self, State};
+use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::Path;
 
@@ -21,8 +23,8 @@ const LONGEST_SEEN: usize = 4096;
 pub struct Steps {
     /// Variables to set and unset.
     pub changes: Vec<Change>,
-    /// Whether the hook lets go until the directory or a version file changes.
-    pub yields: bool,
+    /// Where the hook lets go until the directory or a version file changes: what it needs to know whether that still holds.
+    pub yields: Option<OsString>,
     /// What this shell has been told, where that grew.
     pub told: Option<String>,
     /// Lines for the user.
@@ -33,8 +35,9 @@ impl Steps {
     /// The steps as text for a shell that has these variables in its environment.
     pub fn render(&self, dialect: &Dialect, vars: &Vars) -> Vec<u8> {
         let mut text = dialect.render_own(&self.changes, vars);
-        if self.yields {
+        if let Some(yielded) = &self.yields {
             text.extend_from_slice(&dialect.keep("_cudaup_yield", "1"));
+            text.extend_from_slice(&dialect.keep("_cudaup_yielded", yielded.as_bytes()));
         }
         if let Some(told) = &self.told {
             text.extend_from_slice(&dialect.keep("_cudaup_told", told));
@@ -76,19 +79,40 @@ pub fn seen(world: &World) -> Option<Vec<u8>> {
 pub fn mend(world: &World) -> Steps {
     let left = leave(world.vars);
     let again = |say| enter_from(world, without_stale(&left.vars, world.home), say);
-    let Some(state) = &left.state else { return again(false) };
+    let Some(state) = &left.state else {
+        let yields = still_yielded(world);
+        return if yields.is_some() { Steps { yields, ..Steps::default() } } else { again(false) };
+    };
     if let Some(newer) = newcomer(world, state) {
-        let newer = newer.display();
         let line = format!(
-            "cudaup: {newer} came into this shell and is left in charge until the directory or its version file changes"
+            "cudaup: {} came into this shell and is left in charge until the directory or its version file changes",
+            newer.display()
         );
+        // The way back is one word.
+        let mut yielded = world.vars.get(state::VARIABLE).unwrap_or_default().to_os_string();
+        yielded.push(" ");
+        yielded.push(newer);
         let changes = changes(world.vars, &left.vars);
-        return Steps { changes, yields: true, lines: vec![line], ..Steps::default() };
+        return Steps { changes, yields: Some(yielded), lines: vec![line], ..Steps::default() };
     }
     if !state.root.is_empty() && !world.disk.is_dir(Path::new(&state.root)) {
         return again(true);
     }
     if is_intact(world.vars, state, world.home) { activated(world) } else { again(false) }
+}
+
+/// What a hook that let go was told then, if what came is still there, or another of its kind is in its place (`module swap`).
+/// Else it has gone again (`deactivate`, `module unload`).
+fn still_yielded(world: &World) -> Option<OsString> {
+    let yielded = world.vars.get("_CUDAUP_YIELDED")?;
+    let bytes = yielded.as_bytes();
+    let (way_back, newer) = bytes.split_at(bytes.iter().position(|b| *b == b' ')?);
+    let newer = OsStr::from_bytes(newer.get(1..)?);
+    let is_root = ROOT_VARIABLES.iter().any(|name| world.vars.get(name) == Some(newer));
+    let in_path = || world.vars.get("PATH").is_some_and(|path| split(path).iter().any(|e| e == newer));
+    let another =
+        || State::decode(OsStr::from_bytes(way_back)).is_some_and(|s| newcomer(world, &s).is_some());
+    (is_root || in_path() || another()).then(|| yielded.to_os_string())
 }
 
 /// All of ours is in place. What changed may be that a Python environment was activated.
@@ -128,7 +152,7 @@ fn enter_from(world: &World, mut base: Vars, say: bool) -> Steps {
         Entered::Nothing => {}
     }
     lines.extend(told.lines);
-    Steps { changes: changes(world.vars, &activation.vars), yields: false, told: told.grown, lines }
+    Steps { changes: changes(world.vars, &activation.vars), yields: None, told: told.grown, lines }
 }
 
 /// A word where the pin that counts is neither the user's nor root's: it is read and never run, and whoever can write it chooses

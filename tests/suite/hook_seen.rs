@@ -113,6 +113,46 @@ fn what_came_from_another_hand_ends_with_the_directory() {
     }
 }
 
+/// `module load`, `module swap`, `module unload`; then an environment that has an nvcc and no name of CUDA's, and `deactivate`.
+#[test]
+fn what_came_from_another_hand_ends_when_it_goes_again() {
+    let at = usual();
+    let [module, other] = ["12.1", "12.2"].map(|v| at.toolkit(&format!("apps/cuda-{v}"), &format!("{v}.1")));
+    let env = at.path("env/bin");
+    at.script("env/bin/nvcc", "echo \"$0\"");
+    for shell in shells() {
+        let prepend = |dir: &str| match shell {
+            Shell::Fish => format!("set -gx PATH \"{dir}\" $PATH"),
+            Shell::Tcsh => format!("setenv PATH \"{dir}\":$PATH:q"),
+            _ => format!("PATH=\"{dir}:$PATH\""),
+        };
+        let [load, swap] = [&module, &other].map(|root| format!("{}/bin:/usr/bin:/bin", root.display()));
+        let (activate, more) = (prepend(&env.display().to_string()), prepend("/opt/more"));
+        let steps = vec![
+            vec![Cd("q"), Prompt, Prompt, Set("PATH", &load), Prompt, Nvcc],
+            vec![
+                Set("PATH", &swap),
+                Prompt,
+                Nvcc,
+                Prompt,
+                Set("PATH", "/usr/bin:/bin"),
+                Prompt,
+                Nvcc,
+                Prompt,
+            ],
+            vec![Line(&activate), Prompt, Nvcc, Line(&more), Prompt, Prompt, Nvcc],
+            vec![Set("PATH", "/opt/more:/usr/bin:/bin"), Prompt, Prompt, Nvcc, Cd("none"), Prompt, Nvcc],
+        ];
+        let said = try_run(&at, shell, &self::steps(steps));
+        let of = |bin: &std::path::Path| bin.join("nvcc").display().to_string();
+        let (ours, default) = (nvcc(&at, "12.4.1"), nvcc(&at, "12.6.3"));
+        let theirs = [of(&module.join("bin")), of(&other.join("bin")), of(&env)];
+        let wanted = [&theirs[0], &theirs[1], &ours, &theirs[2], &theirs[2], &ours, &default];
+        assert_eq!(lines(&said.out), wanted.map(String::clone), "{shell:?}: {}", said.err);
+        assert_eq!(said.err.lines().count(), 2, "{shell:?}: {}", said.err);
+    }
+}
+
 #[test]
 fn defaults_that_come_and_go_are_seen() {
     for shell in shells() {
