@@ -109,7 +109,7 @@ pub fn newest_managed(home: &Home, wanted: Version, disk: &dyn Disk) -> Option<T
 }
 
 /// What the directories of the managed toolkits are called, newest first.
-fn versions(home: &Home, disk: &dyn Disk) -> Vec<Version> {
+pub fn versions(home: &Home, disk: &dyn Disk) -> Vec<Version> {
     let names = disk.names(&home.toolkits()).unwrap_or_default();
     let directories = names.into_iter().filter(|(_, kind)| *kind == Entry::Directory);
     let exact = |version: &Version, name: &str| version.is_exact() && version.to_string() == name;

@@ -27,20 +27,30 @@ pub struct Buried {
 }
 
 impl Buried {
-    /// Deletes it. Returns the bytes freed.
-    pub fn delete(self) -> Result<u64, Failure> {
-        tree::remove(&self.tree)?;
-        Ok(self.bytes)
+    /// The bytes that it frees.
+    pub const fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Deletes it.
+    pub fn delete(self) -> Result<(), Failure> {
+        tree::remove(&self.tree)
     }
 }
 
-/// Takes a managed toolkit out of its place.
-pub fn toolkit(home: &Home, version: Version, disk: &dyn Disk, talk: &Talk) -> Result<Buried, Failure> {
+/// Takes a managed toolkit out of its place. `last` is done right before, when nothing else stands in the way.
+pub fn toolkit(
+    home: &Home,
+    version: Version,
+    disk: &dyn Disk,
+    talk: &Talk,
+    last: &mut dyn FnMut() -> Result<(), Failure>,
+) -> Result<Buried, Failure> {
     let name = version.to_string();
     let absent =
         || Failure::new(Exit::NoVersion, format!("CUDA {name} is not installed")).hint("cudaup list");
     let grave = Grave { name: &name, what: &format!("toolkit {name}") };
-    tree_of_ours(&home.staging(), &home.toolkits(), &name, &grave, disk, talk)?.ok_or_else(absent)
+    tree_of_ours(&home.staging(), &home.toolkits(), &name, &grave, disk, talk, last)?.ok_or_else(absent)
 }
 
 /// Removes a toolkit of this version that is for all users. Returns the bytes freed.
@@ -50,9 +60,17 @@ pub fn system(site: &Site<'_>, version: Version, root: &Path) -> Result<u64, Fai
     let (folder, directory) = (Place::System.folder(site), root.file_name().unwrap_or_default());
     let grave = Grave { name: &name, what: &format!("toolkit {name}") };
     let staging = Place::System.staging(site);
-    tree_of_ours(&staging, &folder, &directory.to_string_lossy(), &grave, site.disk, site.talk)?
-        .ok_or_else(absent)?
-        .delete()
+    let directory = directory.to_string_lossy();
+    deleted(
+        tree_of_ours(&staging, &folder, &directory, &grave, site.disk, site.talk, &mut || Ok(()))?
+            .ok_or_else(absent)?,
+    )
+}
+
+/// Deletes what is out of its place. Returns the bytes freed.
+fn deleted(buried: Buried) -> Result<u64, Failure> {
+    let bytes = buried.bytes();
+    buried.delete().map(|()| bytes)
 }
 
 /// Removes an add-on of the home. Returns the bytes freed.
@@ -62,7 +80,10 @@ pub fn addon(home: &Home, addon: &Addon, disk: &dyn Disk, talk: &Talk) -> Result
     let absent = || Failure::new(Exit::NoVersion, format!("{addon} is not installed")).hint("cudaup list");
     let folder = home.addons().join(addon.library.name);
     let grave = Grave { name: &name, what: &name };
-    tree_of_ours(&home.staging(), &folder, &directory, &grave, disk, talk)?.ok_or_else(absent)?.delete()
+    deleted(
+        tree_of_ours(&home.staging(), &folder, &directory, &grave, disk, talk, &mut || Ok(()))?
+            .ok_or_else(absent)?,
+    )
 }
 
 /// What every receipt has: the version of the cudaup that wrote it.
@@ -88,6 +109,7 @@ fn tree_of_ours(
     grave: &Grave<'_>,
     disk: &dyn Disk,
     talk: &Talk,
+    last: &mut dyn FnMut() -> Result<(), Failure>,
 ) -> Result<Option<Buried>, Failure> {
     let name = grave.name;
     let lock = staging::lock_for(staging, name);
@@ -97,14 +119,18 @@ fn tree_of_ours(
     if !names.iter().any(|(n, kind)| n == directory && *kind == Entry::Directory) {
         return Ok(None);
     }
-    if record::read::<Mark>(&root)?.is_none() {
+    let place = shell_words::quote(&root.to_string_lossy()).into_owned();
+    if record::read::<Mark>(&root).map_err(|failure| failure.hint(format!("chmod u+rwx {place}")))?.is_none()
+    {
         return Err(Failure::failed(format!(
             "{} was not put there by cudaup and is left alone",
             root.display()
-        )));
+        ))
+        .hint(format!("mv {place} {place}.old")));
     }
     let bytes = tree::size(&root)?;
     fs::create_dir_all(staging).map_err(|e| Failure::io("create", staging, &e))?;
+    last()?;
     let grave = staging.join(format!("removed-{name}-{}", std::process::id()));
     let grave = match fs::rename(&root, &grave) {
         Ok(()) => grave,
