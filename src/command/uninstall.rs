@@ -65,14 +65,21 @@ impl Args {
         })?;
         let global = inventory::global(&context.disk);
         let mut removed = Removed { toolkits: Vec::new(), no_default: false, notes: Vec::new() };
-        let mut failed = None;
+        let (mut failed, mut shims) = (None, None);
         // Each is done with before the next one, which may be in use for long.
         for target in distinct(chosen) {
-            if let Err(failure) = remove(context, target, &mut removed) {
-                failed = Some(failure);
-                break;
+            match remove(context, target, &mut removed) {
+                Ok(renewed) => shims = shims.or(renewed.err()),
+                Err(failure) => {
+                    failed = Some(failure);
+                    break;
+                }
             }
         }
+        if let (Some(_), Some(shims)) = (&failed, &shims) {
+            context.talk.say(&format!("warning: {shims}"));
+        }
+        let failed = failed.or(shims.map(|failure| failure.hint("cudaup rehash   (once that is mended)")));
         sweep_home(&context.home);
         removed.notes.extend(system::dangling(context, global.as_deref()));
         removed.notes.extend(left_behind(context, &removed.toolkits));
@@ -84,8 +91,12 @@ impl Args {
     }
 }
 
-/// Removes one, and then all that leads to it.
-fn remove(context: &Context, target: Target, removed: &mut Removed) -> Result<(), Failure> {
+/// Removes one, and then all that leads to it. Returns what came of the shims.
+fn remove(
+    context: &Context,
+    target: Target,
+    removed: &mut Removed,
+) -> Result<Result<Vec<String>, Failure>, Failure> {
     let (name, buried) = match target {
         Target::Managed(version) => {
             let mut default = None;
@@ -109,7 +120,7 @@ fn remove(context: &Context, target: Target, removed: &mut Removed) -> Result<()
     // Deleting takes long, and may be stopped: by then nothing leads to what is gone.
     let renewed = shims::renew(&context.home, &context.host, &context.disk);
     buried.map_or(Ok(()), Buried::delete)?;
-    renewed.map(drop)
+    Ok(renewed)
 }
 
 /// Who still asks here for what was removed, and the add-ons that no toolkit is left for.
