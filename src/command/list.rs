@@ -4,6 +4,7 @@ mod remote;
 
 use crate::addon;
 use crate::command::{Context, Outcome};
+use crate::disk::record::RECEIPT;
 use crate::failure::{Exit, Failure};
 use crate::toolkit::receipt::Receipt;
 use crate::ui::view::{Style, View, size, table};
@@ -183,7 +184,12 @@ fn of_found(context: &Context, found: Found) -> Row {
     };
     // What is under /usr/local may be cudaup's own, for all users.
     let receipt = Some(&found.root).filter(|_| matches!(found.kind, Kind::Managed | Kind::System));
-    let receipt = receipt.and_then(|root| Receipt::read(root).ok().flatten());
+    let read = receipt.map(|root| Receipt::read(root));
+    let problem = match &read {
+        Some(Err(_)) => problem.or_else(|| Some(format!("its {RECEIPT} cannot be read"))),
+        _ => problem,
+    };
+    let receipt = read.and_then(Result::ok).flatten();
     let by = match found.origin {
         Origin::Local | Origin::Opt => installer(&found.root, &context.disk).map(str::to_owned),
         ref origin => Some(origin.to_string()).filter(|by| !by.is_empty()),

@@ -24,7 +24,8 @@ pub fn allowed(context: &Context, words: &[String]) -> Result<(), Failure> {
     let folder = Place::System.folder(&site).display().to_string();
     match Place::System.access(&site) {
         Access::Allowed => Ok(()),
-        Access::ReadOnly => Err(Failure::failed(format!("{folder} is on a read-only file system"))),
+        Access::ReadOnly => Err(Failure::failed(format!("{folder} is on a read-only file system"))
+            .hint(format!("findmnt -T {}   (what is mounted there)", shell_words::quote(&folder)))),
         Access::Denied => {
             let words: Vec<&str> = words.iter().map(String::as_str).collect();
             Err(Failure::failed(format!("{folder} is not yours to write, so that nothing was changed"))

@@ -4,6 +4,7 @@ use crate::command::library::exact;
 use crate::command::{Context, Outcome, system};
 use crate::disk::atomic;
 use crate::disk::lock::Lock;
+use crate::disk::record::RECEIPT;
 use crate::disk::staging::sweep_home;
 use crate::failure::{Exit, Failure};
 use crate::global::state::LINK;
@@ -16,7 +17,6 @@ use cudaup_core::addon::all;
 use cudaup_core::discovery::{self, Search};
 use cudaup_core::disk::Disk;
 use cudaup_core::environment::Vars;
-use cudaup_core::fitness::RECEIPT;
 use cudaup_core::inventory::{self, Kind};
 use cudaup_core::pin::{parse_default, without_request};
 use cudaup_core::refusal::{Refusal, Rule, Why};
@@ -24,6 +24,7 @@ use cudaup_core::request::Request;
 use cudaup_core::resolve::{default_settings, toolkit};
 use cudaup_core::version::Version;
 use serde_json::{Value, json};
+use std::cell::OnceCell;
 use std::io::ErrorKind;
 
 /// Remove toolkits that cudaup installed.
@@ -99,12 +100,10 @@ fn remove(
 ) -> Result<Result<Vec<String>, Failure>, Failure> {
     let (name, buried) = match target {
         Target::Managed(version) => {
-            let mut default = None;
-            let mut last = || {
-                default = drop_default(context, version)?;
-                Ok(())
-            };
-            let buried = remove::toolkit(&context.home, version, &context.disk, &context.talk, &mut last);
+            let default = OnceCell::new();
+            let last = || drop_default(context, version).map(|dropped| drop(default.set(dropped)));
+            let buried = remove::toolkit(&context.home, version, &context.disk, &context.talk, &last);
+            let default = default.into_inner().flatten();
             if let (Err(_), Some(bytes)) = (&buried, &default) {
                 atomic::write(&context.home.default_file(), bytes)?;
             }
@@ -119,7 +118,7 @@ fn remove(
     removed.toolkits.push((name, buried.as_ref().map_or(0, Buried::bytes)));
     // Deleting takes long, and may be stopped: by then nothing leads to what is gone.
     let renewed = shims::renew(&context.home, &context.host, &context.disk);
-    buried.map_or(Ok(()), Buried::delete)?;
+    buried.map(Buried::delete).transpose()?;
     Ok(renewed)
 }
 

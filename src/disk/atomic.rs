@@ -1,7 +1,7 @@
 //! Changes that are there whole or not at all: a file by rename, a tree by rename.
 
 use super::tree;
-use crate::failure::{Failure, plain_io};
+use crate::failure::{Failure, SAME, plain_io};
 use std::fs::{self, Permissions};
 use std::io::{self, Write};
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -95,7 +95,7 @@ fn sweep_older(folder: &Path, than: Duration) {
 /// Gives a finished tree its place. Where another file system lies between, it is copied beside the place first.
 pub fn rename_into_place(staged: &Path, target: &Path) -> Result<(), Failure> {
     if fs::symlink_metadata(target).is_ok() {
-        return Err(Failure::failed(format!("{} is there already", target.display())));
+        return Err(Failure::failed(format!("{} is there already", target.display())).hint(SAME));
     }
     match fs::rename(staged, target) {
         Ok(()) => Ok(()),

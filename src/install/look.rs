@@ -15,6 +15,7 @@ use cudaup_core::fitness::broken_managed;
 use cudaup_core::home::Home;
 use cudaup_core::inventory::{self, Kind, Toolkit};
 use cudaup_core::version::Version;
+use cudaup_shim::RealDisk;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -76,10 +77,16 @@ fn present(home: &Home, roots: &[PathBuf], disk: &dyn Disk, wanted: Version) -> 
         .or_else(|| newest(inventory::usable(discovery::machine(here, disk))))
 }
 
+/// Whether a directory among the managed toolkits is one that can serve.
+pub fn is_toolkit(root: &Path) -> bool {
+    broken_managed(root, &RealDisk::default()).is_none()
+}
+
 /// The failure of what has the place of a toolkit and cannot serve as one.
-pub fn no_toolkit(root: &Path, version: Version, disk: &dyn Disk) -> Failure {
+pub fn no_toolkit(root: &Path) -> Failure {
     let shown = root.display();
-    match broken_managed(root, disk) {
+    let version = root.file_name().unwrap_or_default().to_string_lossy();
+    match broken_managed(root, &RealDisk::default()) {
         Some(broken) if root.join(RECEIPT).is_file() => {
             Failure::failed(format!("{shown} is there, but {broken}"))
                 .hint(format!("cudaup uninstall --force {version} && {SAME}"))

@@ -29,7 +29,6 @@ use crate::source::reach::reach;
 use crate::source::select;
 use crate::toolkit::receipt::Receipt;
 use apply::{Done, Site};
-use cudaup_core::fitness::broken_managed;
 use cudaup_core::inventory::{self, Kind, Toolkit};
 use cudaup_core::version::Version;
 use decide::{First, Order};
@@ -84,11 +83,9 @@ fn carry_out(site: &Site<'_>, roots: &[PathBuf], order: &Order) -> Result<Answer
     let look = |request| place.look(site, roots, request);
     let facts = look(order.request)?;
     let exact = order.request.filter(Version::is_exact).map(|version| place.target(site, version));
-    let unfit = |root: &PathBuf| root.is_dir() && broken_managed(root, site.disk).is_some();
-    if let Some((root, version)) =
-        exact.zip(order.request).filter(|(root, _)| place == Place::Home && unfit(root))
+    if let Some(root) = exact.filter(|root| place == Place::Home && root.is_dir() && !look::is_toolkit(root))
     {
-        return Err(look::no_toolkit(&root, version, site.disk));
+        return Err(look::no_toolkit(&root));
     }
     let asked = order;
     // What is there by now is not what the plan was made for.
@@ -179,7 +176,7 @@ fn carry_out(site: &Site<'_>, roots: &[PathBuf], order: &Order) -> Result<Answer
                 Ok(Answer::Present(toolkit))
             }
             Some(First::Grow(..)) => anew(plan.version),
-            _ => Err(look::no_toolkit(&place.target(site, plan.version), plan.version, site.disk)),
+            _ => Err(look::no_toolkit(&place.target(site, plan.version))),
         },
     }
 }

@@ -32,9 +32,10 @@ impl Buried {
         self.bytes
     }
 
-    /// Deletes it.
-    pub fn delete(self) -> Result<(), Failure> {
-        tree::remove(&self.tree)
+    /// Deletes it. Returns the bytes freed.
+    pub fn delete(self) -> Result<u64, Failure> {
+        tree::remove(&self.tree)?;
+        Ok(self.bytes)
     }
 }
 
@@ -44,13 +45,13 @@ pub fn toolkit(
     version: Version,
     disk: &dyn Disk,
     talk: &Talk,
-    last: &mut dyn FnMut() -> Result<(), Failure>,
+    last: &dyn Fn() -> Result<(), Failure>,
 ) -> Result<Buried, Failure> {
     let name = version.to_string();
     let absent =
         || Failure::new(Exit::NoVersion, format!("CUDA {name} is not installed")).hint("cudaup list");
-    let grave = Grave { name: &name, what: &format!("toolkit {name}") };
-    tree_of_ours(&home.staging(), &home.toolkits(), &name, &grave, disk, talk, last)?.ok_or_else(absent)
+    let grave = Grave { name: &name, what: &format!("toolkit {name}"), last };
+    tree_of_ours(&home.staging(), &home.toolkits(), &name, &grave, disk, talk)?.ok_or_else(absent)
 }
 
 /// Removes a toolkit of this version that is for all users. Returns the bytes freed.
@@ -58,19 +59,11 @@ pub fn system(site: &Site<'_>, version: Version, root: &Path) -> Result<u64, Fai
     let name = version.to_string();
     let absent = || Failure::new(Exit::NoVersion, format!("{} is gone", root.display())).hint("cudaup list");
     let (folder, directory) = (Place::System.folder(site), root.file_name().unwrap_or_default());
-    let grave = Grave { name: &name, what: &format!("toolkit {name}") };
+    let grave = Grave { name: &name, what: &format!("toolkit {name}"), last: &|| Ok(()) };
     let staging = Place::System.staging(site);
-    let directory = directory.to_string_lossy();
-    deleted(
-        tree_of_ours(&staging, &folder, &directory, &grave, site.disk, site.talk, &mut || Ok(()))?
-            .ok_or_else(absent)?,
-    )
-}
-
-/// Deletes what is out of its place. Returns the bytes freed.
-fn deleted(buried: Buried) -> Result<u64, Failure> {
-    let bytes = buried.bytes();
-    buried.delete().map(|()| bytes)
+    tree_of_ours(&staging, &folder, &directory.to_string_lossy(), &grave, site.disk, site.talk)?
+        .ok_or_else(absent)?
+        .delete()
 }
 
 /// Removes an add-on of the home. Returns the bytes freed.
@@ -79,11 +72,8 @@ pub fn addon(home: &Home, addon: &Addon, disk: &dyn Disk, talk: &Talk) -> Result
     let name = format!("{}-{directory}", addon.library.name);
     let absent = || Failure::new(Exit::NoVersion, format!("{addon} is not installed")).hint("cudaup list");
     let folder = home.addons().join(addon.library.name);
-    let grave = Grave { name: &name, what: &name };
-    deleted(
-        tree_of_ours(&home.staging(), &folder, &directory, &grave, disk, talk, &mut || Ok(()))?
-            .ok_or_else(absent)?,
-    )
+    let grave = Grave { name: &name, what: &name, last: &|| Ok(()) };
+    tree_of_ours(&home.staging(), &folder, &directory, &grave, disk, talk)?.ok_or_else(absent)?.delete()
 }
 
 /// What every receipt has: the version of the cudaup that wrote it.
@@ -99,6 +89,8 @@ struct Grave<'a> {
     name: &'a str,
     /// For a person.
     what: &'a str,
+    /// What comes right before.
+    last: &'a dyn Fn() -> Result<(), Failure>,
 }
 
 /// Takes a directory that has a receipt out of sight by one rename; `None` where there is no such directory.
@@ -109,7 +101,6 @@ fn tree_of_ours(
     grave: &Grave<'_>,
     disk: &dyn Disk,
     talk: &Talk,
-    last: &mut dyn FnMut() -> Result<(), Failure>,
 ) -> Result<Option<Buried>, Failure> {
     let name = grave.name;
     let lock = staging::lock_for(staging, name);
@@ -119,18 +110,16 @@ fn tree_of_ours(
     if !names.iter().any(|(n, kind)| n == directory && *kind == Entry::Directory) {
         return Ok(None);
     }
-    let place = shell_words::quote(&root.to_string_lossy()).into_owned();
-    if record::read::<Mark>(&root).map_err(|failure| failure.hint(format!("chmod u+rwx {place}")))?.is_none()
-    {
+    if record::read::<Mark>(&root)?.is_none() {
         return Err(Failure::failed(format!(
             "{} was not put there by cudaup and is left alone",
             root.display()
         ))
-        .hint(format!("mv {place} {place}.old")));
+        .hint(format!("mv {0} {0}.old", shell_words::quote(&root.to_string_lossy()))));
     }
     let bytes = tree::size(&root)?;
     fs::create_dir_all(staging).map_err(|e| Failure::io("create", staging, &e))?;
-    last()?;
+    (grave.last)()?;
     let grave = staging.join(format!("removed-{name}-{}", std::process::id()));
     let grave = match fs::rename(&root, &grave) {
         Ok(()) => grave,
