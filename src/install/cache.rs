@@ -165,7 +165,9 @@ fn items(home: &Home) -> Result<Vec<Item>, Failure> {
 /// The names in a directory, sorted; none where there is none.
 fn names(folder: &Path) -> Result<Vec<String>, Failure> {
     match tree::names(folder) {
-        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+        Err(e) if matches!(e.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+            Ok(Vec::new())
+        }
         names => names.map_err(|e| Failure::io("list", folder, &e)),
     }
 }
