@@ -1,6 +1,6 @@
 //! Projects in places with odd names, and a very long PATH, by each way into a toolkit.
 
-use crate::sandbox::Sandbox;
+use crate::sandbox::{Sandbox, said};
 use crate::shell_driver::{Shell, command, shells};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
