@@ -62,7 +62,9 @@ impl Args {
         let chosen = self.versions.iter().map(|text| one(context, text, self.force));
         let chosen = chosen.collect::<Result<Vec<_>, _>>().inspect_err(|_| {
             // One that was killed may have left shims of what it had removed.
-            let _ = shims::renew(&context.home, &context.host, &context.disk);
+            if context.home.shims().is_dir() {
+                let _ = shims::renew(&context.home, &context.host, &context.disk);
+            }
         })?;
         let global = inventory::global(&context.disk);
         let mut removed = Removed { toolkits: Vec::new(), no_default: false, notes: Vec::new() };

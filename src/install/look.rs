@@ -11,7 +11,7 @@ use crate::ui::view::size;
 use cudaup_core::discovery::{self, Search};
 use cudaup_core::disk::Disk;
 use cudaup_core::environment::Vars;
-use cudaup_core::fitness::broken_managed;
+use cudaup_core::fitness::{Broken, broken_managed};
 use cudaup_core::home::Home;
 use cudaup_core::inventory::{self, Kind, Toolkit};
 use cudaup_core::version::Version;
@@ -87,6 +87,11 @@ pub fn no_toolkit(root: &Path) -> Failure {
     let shown = root.display();
     let version = root.file_name().unwrap_or_default().to_string_lossy();
     match broken_managed(root, &RealDisk::default()) {
+        Some(Broken::Closed) => {
+            let place = shell_words::quote(&root.to_string_lossy()).into_owned();
+            Failure::failed(format!("{shown} is there, but {}", Broken::Closed))
+                .hint(format!("chmod u+rwx {place}"))
+        }
         Some(broken) if root.join(RECEIPT).is_file() => {
             Failure::failed(format!("{shown} is there, but {broken}"))
                 .hint(format!("cudaup uninstall --force {version} && {SAME}"))
