@@ -101,7 +101,9 @@ pub fn broken_managed(root: &Path, disk: &dyn Disk) -> Option<Broken> {
     match broken {
         _ if !lacks(&broken) => Some(broken),
         _ if disk.is_file(&root.join(RECEIPT)) => None,
-        _ if disk.names(root).is_none() => Some(Broken::Closed),
+        _ if disk.names(root).is_none() => {
+            Some(if disk.is_dir(root) { Broken::Closed } else { Broken::NoDirectory })
+        }
         _ => Some(broken),
     }
 }
