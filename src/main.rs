@@ -27,6 +27,7 @@ use cli::{Cli, When};
 use command::habits::{self, Habit};
 use command::use_::end_of_shell;
 use command::{Context, Outcome, Program};
+use cudaup_core::disk::{Disk, Entry};
 use cudaup_core::home::Home;
 use cudaup_core::inventory::MACHINE;
 use cudaup_core::text::plain;
@@ -104,9 +105,19 @@ fn context(host: Host, talk: Talk, line: Line) -> Result<Context, Failure> {
         let message = format!("{home:?} has `:` or a line end in its name, so that PATH cannot name it");
         return Err(Failure::failed(message).hint("export CUDAUP_HOME=/some/directory/.cudaup"));
     }
+    let named = host.text("CUDAUP_HOME").unwrap_or_default();
+    if let Some(below) = named.strip_prefix("~/") {
+        // In quotes, in a unit of systemd or in a file of variables nobody makes a directory of it.
+        let message = format!("CUDAUP_HOME is {named}, with a `~` that no shell has put a directory for");
+        return Err(Failure::failed(message).hint(format!("export CUDAUP_HOME=\"$HOME/{below}\"")));
+    }
     let vars = host.vars.iter().cloned().collect();
     let home = Home::new(home);
     let disk = RealDisk::new(host.sysroot.clone(), &home);
+    if disk.kind(home.path()).is_some_and(|kind| kind != Entry::Directory) {
+        let message = format!("{} is no directory, so there is no place for toolkits", home.path().display());
+        return Err(Failure::failed(message).hint("export CUDAUP_HOME=/some/directory/.cudaup"));
+    }
     if let Some(machine) = home.machine(&disk).filter(|machine| *machine != MACHINE) {
         let home = home.path().display();
         let message = format!("{home} holds toolkits for {machine}, and this machine is {MACHINE}");

@@ -51,7 +51,7 @@ pub fn renew(home: &Home, host: &Host, disk: &dyn Disk) -> Result<Vec<String>, F
 }
 
 fn wanted(home: &Home, disk: &dyn Disk) -> BTreeSet<String> {
-    let mut roots: Vec<PathBuf> = inventory::managed(home, disk).into_iter().map(|t| t.root).collect();
+    let mut roots: Vec<PathBuf> = inventory::in_home(home, disk).into_iter().map(|t| t.root).collect();
     roots.extend(inventory::usable(inventory::links(home, disk)).into_iter().map(|t| t.root));
     roots.extend(
         inventory::usable(discovery::machine(Search { home, roots: &[], vars: &Vars::default() }, disk))

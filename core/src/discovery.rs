@@ -4,7 +4,7 @@
 use crate::debian;
 use crate::disk::{Disk, Entry};
 use crate::environment::{Vars, leave};
-use crate::fitness::{Broken, broken, dead_end, unreachable};
+use crate::fitness::{Broken, broken, broken_managed, dead_end, is_odd, unreachable};
 use crate::foreign::ROOT_VARIABLES;
 use crate::home::Home;
 use crate::identity::{Identity, Tree, identify};
@@ -91,8 +91,7 @@ fn below_root(found: &mut Vec<Found>, root: &Path, disk: &dyn Disk) {
     }
 }
 
-/// Toolkits of another home are whole where they exist, and are what their names say; what is being unpacked there lies
-/// elsewhere.
+/// Toolkits of another home are what their names say; what is being unpacked there lies elsewhere.
 fn of_other_home(found: &mut Vec<Found>, home: &Home, disk: &dyn Disk) {
     let other = home.machine(disk).filter(|machine| *machine != MACHINE);
     let mut toolkits = Vec::new();
@@ -108,7 +107,9 @@ fn of_other_home(found: &mut Vec<Found>, home: &Home, disk: &dyn Disk) {
             (Some(version), Some(root)) if !found.iter().any(|f| f.root == root) => toolkits.push((
                 version,
                 Found {
-                    broken: closed(&root, disk),
+                    broken: Some(Broken::OddPath)
+                        .filter(|_| is_odd(&root))
+                        .or_else(|| broken_managed(&root, disk)),
                     root,
                     aliases: Vec::new(),
                     kind: Kind::Shared,
@@ -130,11 +131,6 @@ fn of_other_home(found: &mut Vec<Found>, home: &Home, disk: &dyn Disk) {
         add(found, &path, &Kind::Shared, &Origin::OtherHome, disk);
         dangling(found, &path, kind, &Origin::OtherHome, disk);
     }
-}
-
-/// Why a tree that is taken for whole cannot serve all the same.
-fn closed(root: &Path, disk: &dyn Disk) -> Option<Broken> {
-    broken(root, disk).filter(|broken| matches!(broken, Broken::Closed | Broken::OddPath))
 }
 
 /// Variables that only a module of EasyBuild or of the HPC SDK sets.

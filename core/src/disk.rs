@@ -26,6 +26,11 @@ pub trait Disk {
         None
     }
 
+    /// How many bytes a regular file has; `None` where that is not known.
+    fn length(&self, _file: &Path) -> Option<u64> {
+        None
+    }
+
     /// Whether a path is a directory, links followed.
     fn is_dir(&self, path: &Path) -> bool {
         self.kind(path) == Some(Entry::Directory)

@@ -28,6 +28,8 @@ pub enum Broken {
     NotExecutable,
     /// Its nvcc is neither a program nor a script: empty, for one.
     NoProgram,
+    /// Its nvcc is the beginning of a program: a full disk or a broken copy left the rest out.
+    CutShort,
     /// Its nvcc is a script that prints something and fails; what it prints.
     OnlyFails(String),
     /// It has no headers.
@@ -48,6 +50,7 @@ impl Broken {
             Self::NvccGone(_) => "nvcc-gone",
             Self::NotExecutable => "nvcc-not-executable",
             Self::NoProgram => "nvcc-no-program",
+            Self::CutShort => "nvcc-cut-short",
             Self::OnlyFails(_) => "nvcc-fails",
             Self::NoHeaders => "no-headers",
         }
@@ -71,6 +74,7 @@ impl fmt::Display for Broken {
             Self::NvccGone(target) => write!(f, "its nvcc leads to {}, which is not there", target.display()),
             Self::NotExecutable => f.write_str("its nvcc may not be executed"),
             Self::NoProgram => f.write_str("its nvcc is no program"),
+            Self::CutShort => f.write_str("its nvcc is cut short"),
             Self::OnlyFails(said) if said.is_empty() => f.write_str("its nvcc fails without a word"),
             Self::OnlyFails(said) => write!(f, "its nvcc says: {said}"),
             Self::NoHeaders => f.write_str("it has no headers"),
@@ -86,6 +90,28 @@ pub fn broken(root: &Path, disk: &dyn Disk) -> Option<Broken> {
     if disk.names(root).is_none() {
         return Some(if disk.is_dir(root) { Broken::Closed } else { Broken::NoDirectory });
     }
+    broken_parts(root, disk)
+}
+
+/// What is broken in a toolkit of a home of cudaup. What was installed part by part needs neither an nvcc nor headers; its
+/// receipt, which is not read here, tells that it is one.
+pub fn broken_managed(root: &Path, disk: &dyn Disk) -> Option<Broken> {
+    let lacks = |broken: &Broken| matches!(broken, Broken::NoNvcc | Broken::NoHeaders);
+    let broken = broken_parts(root, disk)?;
+    match broken {
+        _ if !lacks(&broken) => Some(broken),
+        _ if disk.is_file(&root.join(RECEIPT)) => None,
+        _ if disk.names(root).is_none() => {
+            Some(if disk.is_dir(root) { Broken::Closed } else { Broken::NoDirectory })
+        }
+        _ => Some(broken),
+    }
+}
+
+/// What marks a tree that cudaup has put together.
+pub const RECEIPT: &str = "receipt.json";
+
+fn broken_parts(root: &Path, disk: &dyn Disk) -> Option<Broken> {
     let places = || layout::INCLUDE.iter().map(|place| root.join(place));
     let headers = || places().any(|place| has_headers(&place, disk));
     let hidden = || places().find_map(|place| unreachable(&place.join("cuda.h"), disk));
@@ -143,24 +169,75 @@ pub fn broken_nvcc(nvcc: &Path, disk: &dyn Disk) -> Option<Broken> {
         return Some(Broken::NotExecutable);
     }
     // One that may be run and not read says nothing of itself.
-    let head = disk.head(nvcc, 4096)?;
-    if head.starts_with(b"\x7fELF") {
-        return None;
+    let head = disk.head(nvcc, HEAD)?;
+    if head.starts_with(ELF) {
+        return is_cut(&head, nvcc, disk).then_some(Broken::CutShort);
     }
     if !head.starts_with(b"#!") {
         return Some(Broken::NoProgram);
     }
     let script = String::from_utf8_lossy(&head);
-    only_fails(&script).map(Broken::OnlyFails).or_else(|| gone(&script, disk))
+    only_fails(&script).map(Broken::OnlyFails).or_else(|| behind(&script, disk))
 }
 
-/// The program of a wrapper that names one by its path, where that is not there.
-fn gone(wrapper: &str, disk: &dyn Disk) -> Option<Broken> {
+/// What is wrong with the program of a wrapper that names one by its path.
+fn behind(wrapper: &str, disk: &dyn Disk) -> Option<Broken> {
     let line = wrapper.lines().find_map(|line| line.trim().strip_prefix("exec /"))?;
     let program = format!("/{}", line.split_whitespace().next()?);
     // What the shell makes of it is not known here.
     let plain = !program.contains(['$', '"', '\'', '`', '\\', '*', '~']);
-    (plain && !disk.is_file(&disk.system(&program))).then(|| Broken::NvccGone(program.into()))
+    if !plain {
+        return None;
+    }
+    let place = disk.system(&program);
+    if !disk.is_file(&place) {
+        return Some(Broken::NvccGone(program.into()));
+    }
+    let head = disk.head(&place, HEAD).filter(|head| head.starts_with(ELF))?;
+    is_cut(&head, &place, disk).then_some(Broken::CutShort)
+}
+
+/// How an ELF file begins.
+const ELF: &[u8] = b"\x7fELF";
+
+/// As much of a program as tells whether it is whole: its header and the table of its segments.
+const HEAD: usize = 4096;
+
+/// The kind of a segment that is loaded out of the file.
+const LOADED: u64 = 1;
+
+/// Whether an ELF file is shorter than its own tables say: the last thing in it is the table of its sections, which only
+/// few programs lack.
+fn is_cut(head: &[u8], file: &Path, disk: &dyn Disk) -> bool {
+    disk.length(file).is_some_and(|length| needs(head).is_none_or(|needed| needed > length))
+}
+
+/// The bytes that an ELF file has to have by its header and segments; `None` where not even the header is whole. One that
+/// is not of 64 bits and little-endian is for no machine of these days, and is not judged.
+fn needs(head: &[u8]) -> Option<u64> {
+    let number = |at: usize, bytes: usize| -> Option<u64> {
+        let bytes = head.get(at..at.checked_add(bytes)?)?;
+        Some(bytes.iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte)))
+    };
+    if head.get(4..6)? != [2, 1] {
+        return Some(0);
+    }
+    let end = |at: u64, size: u64, count: u64| at.saturating_add(size.saturating_mul(count));
+    let segments = (number(32, 8)?, number(54, 2)?, number(56, 2)?);
+    let (sections, section, count) = (number(40, 8)?, number(58, 2)?, number(60, 2)?);
+    let mut needed = end(segments.0, segments.1, segments.2);
+    if sections != 0 {
+        // Where there are too many to count, the first one says how many.
+        needed = needed.max(end(sections, section, count.max(1)));
+    }
+    let each = (0..segments.2).map_while(|n| usize::try_from(end(segments.0, segments.1, n)).ok());
+    // Those behind the beginning that was read are left out.
+    let ends = each.map_while(|at| {
+        let field = |offset: usize, bytes| number(at.checked_add(offset)?, bytes);
+        let (kind, from, size) = (field(0, 4)?, field(8, 8)?, field(32, 8)?);
+        Some(if kind == LOADED { end(from, size, 1) } else { 0 })
+    });
+    Some(ends.fold(needed, u64::max))
 }
 
 /// Whether a directory holds the headers of CUDA: those of the driver, the runtime or the compiler.
@@ -207,6 +284,33 @@ fn commands(line: &str) -> Vec<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_elf_file_says_how_long_it_is() {
+        let mut head = vec![0; 120];
+        head[..6].copy_from_slice(&[0x7f, b'E', b'L', b'F', 2, 1]);
+        head[32] = 64;
+        head[54] = 56;
+        head[56] = 1;
+        assert_eq!(needs(&head), Some(120), "the table of segments itself");
+        head[64 + 8] = 16;
+        assert_eq!(needs(&head), Some(120), "a segment that is not loaded");
+        head[64] = 1;
+        head[64 + 33] = 4;
+        assert_eq!(needs(&head), Some(16 + 1024), "a segment");
+        head[41] = 16;
+        head[58] = 64;
+        assert_eq!(needs(&head), Some(4096 + 64), "sections without a count are at least one");
+        head[60] = 30;
+        assert_eq!(needs(&head), Some(4096 + 30 * 64));
+        assert_eq!(needs(&head[..100]), Some(4096 + 30 * 64), "what was not read is not judged");
+        assert_eq!(needs(&head[..60]), None);
+        head[64 + 8..64 + 16].fill(0xff);
+        assert_eq!(needs(&head), Some(u64::MAX), "no sum that wraps");
+        head[4] = 1;
+        assert_eq!(needs(&head), Some(0), "32 bits");
+        assert_eq!(needs(b"\x7fELF"), None);
+    }
 
     #[test]
     fn a_script_that_only_fails_is_told_from_one_that_works() {

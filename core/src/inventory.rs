@@ -1,7 +1,7 @@
 //! Which toolkits there are: managed ones and links in the home, and what the machine has.
 
 use crate::disk::{Disk, Entry};
-use crate::fitness::{Broken, broken, unreachable};
+use crate::fitness::{Broken, broken, broken_managed, unreachable};
 use crate::home::Home;
 use crate::identity::{Identity, Tree, identify};
 use crate::origin::Origin;
@@ -75,42 +75,52 @@ impl Found {
     }
 }
 
-/// The managed toolkits by the names of their directories alone: a toolkit directory that exists is whole, and its name
-/// was checked when it was installed. Newest first.
+/// The managed toolkits that can be chosen, newest first.
 pub fn managed(home: &Home, disk: &dyn Disk) -> Vec<Toolkit> {
-    let mut found: Vec<(Version, String)> = disk
-        .names(&home.toolkits())
-        .unwrap_or_default()
-        .into_iter()
-        .filter(|(_, kind)| *kind == Entry::Directory)
-        .filter_map(|(name, _)| {
-            let name = name.into_string().ok()?;
-            Some((Version::parse(&name).filter(Version::is_exact)?, name))
-        })
-        .collect();
-    found.sort_by_key(|(version, _)| std::cmp::Reverse(*version));
-    found
-        .into_iter()
-        .map(|(version, name)| Toolkit {
-            root: home.toolkit(&name),
-            kind: Kind::Managed,
-            identity: Identity::certain(version),
-        })
-        .collect()
+    usable(in_home(home, disk))
 }
 
-/// The newest managed toolkit that fits, by one look at the names.
+/// All managed toolkits, newest first. Their releases are the names of their directories, which were checked when they were
+/// installed; what became of them since is looked at.
+pub fn in_home(home: &Home, disk: &dyn Disk) -> Vec<Found> {
+    let found = |version: Version| {
+        let root = home.toolkit(&version.to_string());
+        Found {
+            broken: broken_managed(&root, disk),
+            root,
+            aliases: Vec::new(),
+            kind: Kind::Managed,
+            origin: Origin::Home,
+            tree: Some(Tree::Toolkit(Identity::certain(version))),
+        }
+    };
+    versions(home, disk).into_iter().map(found).collect()
+}
+
+/// The newest managed toolkit that fits. Others are not looked at.
 pub fn newest_managed(home: &Home, wanted: Version, disk: &dyn Disk) -> Option<Toolkit> {
-    let versions = disk.names(&home.toolkits())?.into_iter().filter(|(_, kind)| *kind == Entry::Directory);
-    let newest = versions
-        .filter_map(|(name, _)| Version::parse(name.to_str()?).filter(Version::is_exact))
-        .filter(|version| wanted.accepts(*version))
-        .max()?;
-    Some(Toolkit {
-        root: home.toolkit(&newest.to_string()),
+    let fitting = versions(home, disk).into_iter().filter(|version| wanted.accepts(*version));
+    let toolkit = |version: Version| Toolkit {
+        root: home.toolkit(&version.to_string()),
         kind: Kind::Managed,
-        identity: Identity::certain(newest),
-    })
+        identity: Identity::certain(version),
+    };
+    fitting.map(toolkit).find(|toolkit| broken_managed(&toolkit.root, disk).is_none())
+}
+
+/// What the directories of the managed toolkits are called, newest first.
+pub fn versions(home: &Home, disk: &dyn Disk) -> Vec<Version> {
+    let names = disk.names(&home.toolkits()).unwrap_or_default();
+    let directories = names.into_iter().filter(|(_, kind)| *kind == Entry::Directory);
+    let exact = |version: &Version, name: &str| version.is_exact() && version.to_string() == name;
+    let mut versions: Vec<Version> = directories
+        .filter_map(|(name, _)| {
+            let name = name.to_str()?;
+            Version::parse(name).filter(|version| exact(version, name))
+        })
+        .collect();
+    versions.sort_unstable_by(|a, b| b.cmp(a));
+    versions
 }
 
 /// The links in the home, by name, each with what its target is.

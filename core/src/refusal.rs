@@ -4,8 +4,10 @@ use crate::addon::{Addon, Library, Number};
 use crate::builds::is_installable;
 use crate::dialect;
 use crate::disk::Unread;
+use crate::fitness::Broken;
 use crate::pin::{BadPin, is_program_name};
 use crate::request::{BadRequest, Request};
+use crate::version::Version;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -64,12 +66,27 @@ pub enum Why {
     LinkGone(String, PathBuf),
     /// A link's target is there and cannot serve; why.
     LinkUnfit(String, PathBuf, String),
+    /// A managed toolkit would fit if it were not broken.
+    Unfit(Box<Unfit>),
     /// An add-on that is asked for is not installed.
     AddonAbsent(Box<AbsentAddon>),
     /// The toolkit's path holds `:` or a line end, so that no list can name it.
     OddRoot(PathBuf),
     /// The way back would not fit into the environment; its length in bytes.
     StateTooLong(usize),
+}
+
+/// A managed toolkit that is broken.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unfit {
+    /// Its release.
+    pub version: Version,
+    /// The tree.
+    pub root: PathBuf,
+    /// What is broken.
+    pub broken: Broken,
+    /// Whether cudaup put it there, and so takes it away.
+    pub ours: bool,
 }
 
 /// An add-on that is asked for and not installed.
@@ -111,6 +128,7 @@ impl Refusal {
             Why::LinkGone(name, _) | Why::LinkUnfit(name, ..) => {
                 vec![format!("cudaup link {name} DIRECTORY"), format!("cudaup unlink {name}")]
             }
+            Why::Unfit(unfit) => vec![unfit.mended()],
             Why::Bad(BadPin::Utf16 | BadPin::NotText) => match &self.rule {
                 Rule::Pin(file, _) | Rule::Default(file, _) => {
                     vec![format!("save {} as UTF-8 text, or remove it", file.display())]
@@ -152,6 +170,18 @@ impl Refusal {
             Rule::Variable => format!("export CUDAUP_VERSION={version}"),
             Rule::Default(..) => format!("cudaup use --default {version}"),
             _ => format!("cudaup use {version}"),
+        }
+    }
+}
+
+impl Unfit {
+    /// What makes it whole, or makes room for a whole one.
+    pub fn mended(&self) -> String {
+        let (version, root) = (self.version, typed(&self.root));
+        match self.broken {
+            Broken::Closed => format!("chmod u+rwx {root}"),
+            _ if self.ours => format!("cudaup uninstall --force {version} && cudaup install {version}"),
+            _ => format!("mv {root} {root}.old && cudaup install {version}"),
         }
     }
 }
@@ -210,6 +240,11 @@ impl fmt::Display for Refusal {
             }
             Why::LinkUnfit(name, path, why) => {
                 write!(f, "the linked toolkit {name} cannot be used: {why} ({})", path.display())?;
+                asks(f)
+            }
+            Why::Unfit(unfit) => {
+                let Unfit { version, root, broken, .. } = unfit.as_ref();
+                write!(f, "CUDA {version} in {} cannot be used: {broken}", root.display())?;
                 asks(f)
             }
             Why::AddonAbsent(absent) => {

@@ -4,14 +4,15 @@ use crate::addon::{self, Addon};
 use crate::discovery::{self, Search};
 use crate::disk::{Disk, Unread};
 use crate::environment::Vars;
-use crate::fitness::{Broken, is_odd};
+use crate::fitness::{Broken, RECEIPT, is_odd};
 use crate::home::{Home, MACHINE_DEFAULT};
 use crate::identity::Tree;
 use crate::inventory::{self, Found, Kind, Toolkit};
 use crate::origin::Origin;
 use crate::pin::{self, FILE_NAME, Pin, Settings};
-use crate::refusal::{AbsentAddon, Refusal, Rule, Why};
+use crate::refusal::{AbsentAddon, Refusal, Rule, Unfit, Why};
 use crate::request::Request;
+use crate::version::Version;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
@@ -241,7 +242,25 @@ fn find(world: &World, request: &Request, roots: &[PathBuf]) -> Result<Toolkit, 
         Request::System => machine_toolkit(world, roots),
         Request::Link(name) => return find_link(world, name, roots),
     }
-    .ok_or_else(|| Why::NotInstalled(request.clone(), installed(world, roots)))
+    .ok_or_else(|| {
+        match request {
+            Request::Version(wanted) => unfit(world, *wanted),
+            _ => None,
+        }
+        .unwrap_or_else(|| Why::NotInstalled(request.clone(), installed(world, roots)))
+    })
+}
+
+/// The newest managed toolkit that would fit if it were not broken.
+fn unfit(world: &World, wanted: Version) -> Option<Why> {
+    let mut found = inventory::in_home(world.home, world.disk).into_iter();
+    found.find_map(|found| match (found.tree, found.broken) {
+        (Some(Tree::Toolkit(identity)), Some(broken)) if wanted.accepts(identity.version) => {
+            let ours = broken != Broken::Closed && world.disk.is_file(&found.root.join(RECEIPT));
+            Some(Why::Unfit(Box::new(Unfit { version: identity.version, root: found.root, broken, ours })))
+        }
+        _ => None,
+    })
 }
 
 fn find_link(world: &World, name: &str, roots: &[PathBuf]) -> Result<Toolkit, Why> {
@@ -300,7 +319,10 @@ pub fn unusable(world: &World) -> Vec<String> {
 }
 
 fn broken(world: &World, roots: &[PathBuf]) -> Vec<String> {
-    let found = inventory::links(world.home, world.disk).into_iter().chain(machine(world, roots));
+    let found = inventory::in_home(world.home, world.disk)
+        .into_iter()
+        .chain(inventory::links(world.home, world.disk))
+        .chain(machine(world, roots));
     let broken = found.filter_map(|f| {
         // One path is one line.
         let root = f.root.display().to_string().replace('\n', "\\n");

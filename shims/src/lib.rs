@@ -73,6 +73,13 @@ impl Disk for RealDisk {
         found.is_some_and(|found| found.is_file() && found.mode() & 0o111 != 0)
     }
 
+    fn length(&self, file: &Path) -> Option<u64> {
+        std::fs::metadata(self.followed(file)?)
+            .ok()
+            .filter(std::fs::Metadata::is_file)
+            .map(|found| found.len())
+    }
+
     fn real(&self, path: &Path) -> Option<PathBuf> {
         match &self.sysroot {
             Some(root) => below(root, &self.home, path),

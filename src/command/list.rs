@@ -4,6 +4,7 @@ mod remote;
 
 use crate::addon;
 use crate::command::{Context, Outcome};
+use crate::disk::record::RECEIPT;
 use crate::failure::{Exit, Failure};
 use crate::toolkit::receipt::Receipt;
 use crate::ui::view::{Style, View, size, table};
@@ -74,24 +75,12 @@ impl Args {
         }
         let world = context.world();
         let chosen = resolve(&world, None);
-        let mut rows: Vec<Row> = inventory::managed(&context.home, &context.disk)
-            .into_iter()
-            .map(|t| {
-                let receipt = Receipt::read(&t.root).ok().flatten();
-                Row {
-                    version: t.identity.to_string(),
-                    origin: Some(Origin::Home.key()),
-                    source: receipt.as_ref().map(|r| r.source.clone()),
-                    bytes: receipt.as_ref().map(|r| r.bytes),
-                    ..row(t.kind, t.root)
-                }
-            })
-            .collect();
         let roots = default_settings(&world).roots;
         let search = Search { home: &context.home, roots: &roots, vars: &context.vars };
-        let mut found = inventory::links(&context.home, &context.disk);
+        let mut found = inventory::in_home(&context.home, &context.disk);
+        found.extend(inventory::links(&context.home, &context.disk));
         found.extend(discovery::machine(search, &context.disk));
-        rows.extend(all_of(context, &found));
+        let mut rows = all_of(context, &found);
         match &chosen {
             Ok(Some(choice)) => {
                 let why = match &choice.rule {
@@ -154,23 +143,6 @@ fn default_elsewhere(context: &Context) -> Option<Toolkit> {
     own.then_some(choice.toolkit)
 }
 
-fn row(kind: Kind, root: PathBuf) -> Row {
-    Row {
-        version: String::new(),
-        kind,
-        root,
-        aliases: Vec::new(),
-        source: None,
-        bytes: None,
-        problem: None,
-        origin: None,
-        by: None,
-        broken: None,
-        chosen: None,
-        default: false,
-    }
-}
-
 /// The rows of what was found. A tree that only its nvcc can name may hang: all of those are asked at once, or one after
 /// the other where no more threads are to be had.
 fn all_of(context: &Context, found: &[Found]) -> Vec<Row> {
@@ -211,8 +183,13 @@ fn of_found(context: &Context, found: Found) -> Row {
         (None, None) => ("?".to_owned(), Some("missing: the directory is gone".into())),
     };
     // What is under /usr/local may be cudaup's own, for all users.
-    let receipt = Some(&found.root).filter(|_| found.kind == Kind::System);
-    let receipt = receipt.and_then(|root| Receipt::read(root).ok().flatten());
+    let receipt = Some(&found.root).filter(|_| matches!(found.kind, Kind::Managed | Kind::System));
+    let read = receipt.map(|root| Receipt::read(root));
+    let problem = match &read {
+        Some(Err(_)) => problem.or_else(|| Some(format!("its {RECEIPT} cannot be read"))),
+        _ => problem,
+    };
+    let receipt = read.and_then(Result::ok).flatten();
     let by = match found.origin {
         Origin::Local | Origin::Opt => installer(&found.root, &context.disk).map(str::to_owned),
         ref origin => Some(origin.to_string()).filter(|by| !by.is_empty()),
@@ -231,7 +208,10 @@ fn of_found(context: &Context, found: Found) -> Row {
         aliases: found.aliases,
         source: receipt.as_ref().map(|r| r.source.clone()),
         bytes: receipt.as_ref().map(|r| r.bytes),
-        ..row(found.kind, found.root)
+        kind: found.kind,
+        root: found.root,
+        chosen: None,
+        default: false,
     }
 }
 

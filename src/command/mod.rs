@@ -45,6 +45,7 @@ use cudaup_core::resolve::{World, unusable};
 use cudaup_shim::RealDisk;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::sync::Once;
 
 /// What every command is given.
 pub struct Context {
@@ -77,6 +78,22 @@ impl Context {
     pub fn warn_root(&self, home: &Path) {
         if let Some(owner) = other_owner(home) {
             self.talk.say(&roots_files(owner));
+        }
+        self.warn_relative();
+    }
+
+    /// Warns, once, whoever will not find the home again from another directory.
+    pub fn warn_relative(&self) {
+        static SAID: Once = Once::new();
+        let named = self.host.var("CUDAUP_HOME").map(Path::new);
+        if let Some(named) = named.filter(|named| named.is_relative()) {
+            let home = self.home.path().to_string_lossy();
+            let (named, home) = (named.display(), shell_words::quote(&home));
+            SAID.call_once(|| {
+                self.talk.say(&format!(
+                    "note: CUDAUP_HOME is {named}, which is another place in another directory; for this one: export CUDAUP_HOME={home}"
+                ));
+            });
         }
     }
 

@@ -20,6 +20,9 @@ use cudaup_core::version::Version;
 /// Carries an order out, and renews the shims where there is a toolkit then.
 pub fn carry_out(context: &Context, order: &Order) -> Result<Answer, Failure> {
     let roots = default_settings(&context.world()).roots;
+    if order.place == Place::Home {
+        context.warn_relative();
+    }
     let answer = install::run(&context.site(), &roots, order)?;
     // An install that was killed after its toolkit had its place may have left these to the next one.
     match (&answer, order.place) {

@@ -4,6 +4,8 @@ use crate::command::library::exact;
 use crate::command::{Context, Outcome, system};
 use crate::disk::atomic;
 use crate::disk::lock::Lock;
+use crate::disk::record::RECEIPT;
+use crate::disk::staging::sweep_home;
 use crate::failure::{Exit, Failure};
 use crate::global::state::LINK;
 use crate::install::remove::{self, Buried};
@@ -15,13 +17,14 @@ use cudaup_core::addon::all;
 use cudaup_core::discovery::{self, Search};
 use cudaup_core::disk::Disk;
 use cudaup_core::environment::Vars;
-use cudaup_core::inventory;
+use cudaup_core::inventory::{self, Kind};
 use cudaup_core::pin::{parse_default, without_request};
 use cudaup_core::refusal::{Refusal, Rule, Why};
 use cudaup_core::request::Request;
 use cudaup_core::resolve::{default_settings, toolkit};
 use cudaup_core::version::Version;
 use serde_json::{Value, json};
+use std::cell::OnceCell;
 use std::io::ErrorKind;
 
 /// Remove toolkits that cudaup installed.
@@ -52,57 +55,73 @@ impl Args {
     /// Runs the command.
     pub fn run(&self, context: &Context) -> Result<Outcome, Failure> {
         if self.system {
-            let toolkits = system::uninstall(context, &self.versions, self.force)?;
-            return Ok(Outcome::View(Box::new(Removed { toolkits, no_default: false, notes: Vec::new() })));
+            let (toolkits, notes) = system::uninstall(context, &self.versions, self.force)?;
+            return Ok(Outcome::View(Box::new(Removed { toolkits, no_default: false, notes })));
         }
         context.warn_root(context.home.path());
-        let chosen =
-            self.versions.iter().map(|text| one(context, text, self.force)).collect::<Result<Vec<_>, _>>()?;
-        let managed = inventory::managed(&context.home, &context.disk);
-        let defaults: Vec<bool> = chosen
-            .iter()
-            .map(|c| matches!(c, Target::Managed(version) if is_default(context, *version, &managed)))
-            .collect();
-        let mut gone = Vec::new();
-        let mut failed = None;
+        let chosen = self.versions.iter().map(|text| one(context, text, self.force));
+        let chosen = chosen.collect::<Result<Vec<_>, _>>().inspect_err(|_| {
+            // One that was killed may have left shims of what it had removed.
+            if context.home.shims().is_dir() {
+                let _ = shims::renew(&context.home, &context.host, &context.disk);
+            }
+        })?;
+        let global = inventory::global(&context.disk);
+        let mut removed = Removed { toolkits: Vec::new(), no_default: false, notes: Vec::new() };
+        let (mut failed, mut shims) = (None, None);
+        // Each is done with before the next one, which may be in use for long.
         for target in distinct(chosen) {
-            let done = match target {
-                Target::Managed(version) => {
-                    remove::toolkit(&context.home, version, &context.disk, &context.talk)
-                        .map(|buried| (version.to_string(), Some(buried)))
-                }
-                Target::Link(name) => {
-                    remove::unlink(&context.home, &name, &context.disk).map(|_| (name, None))
-                }
-            };
-            match done {
-                Ok(removed) => gone.push(removed),
+            match remove(context, target, &mut removed) {
+                Ok(renewed) => shims = shims.or(renewed.err()),
                 Err(failure) => {
                     failed = Some(failure);
                     break;
                 }
             }
         }
-        // Deleting takes long, and may be stopped: by then nothing leads to what is gone.
-        let no_default = if defaults.contains(&true) { drop_default(context) } else { Ok(false) };
-        let renewed = shims::renew(&context.home, &context.host, &context.disk);
-        let mut toolkits = Vec::new();
-        for (name, buried) in gone {
-            match buried.map_or(Ok(0), Buried::delete) {
-                Ok(bytes) => toolkits.push((name, bytes)),
-                Err(failure) => failed = failed.or(Some(failure)),
-            }
+        if let (Some(_), Some(shims)) = (&failed, &shims) {
+            context.talk.say(&format!("warning: {shims}"));
         }
-        renewed?;
-        let no_default = no_default?;
-        let notes = left_behind(context, &toolkits);
-        let removed = Removed { toolkits, no_default, notes };
+        let failed = failed.or(shims.map(|failure| failure.hint("cudaup rehash   (once that is mended)")));
+        sweep_home(&context.home);
+        removed.notes.extend(system::dangling(context, global.as_deref()));
+        removed.notes.extend(left_behind(context, &removed.toolkits));
         let Some(failure) = failed else { return Ok(Outcome::View(Box::new(removed))) };
         for line in removed.human(&Style { color: false, user_home: None }).lines() {
             context.talk.say(line);
         }
         Err(failure)
     }
+}
+
+/// Removes one, and then all that leads to it. Returns what came of the shims.
+fn remove(
+    context: &Context,
+    target: Target,
+    removed: &mut Removed,
+) -> Result<Result<Vec<String>, Failure>, Failure> {
+    let (name, buried) = match target {
+        Target::Managed(version) => {
+            let default = OnceCell::new();
+            let last = || drop_default(context, version).map(|dropped| drop(default.set(dropped)));
+            let buried = remove::toolkit(&context.home, version, &context.disk, &context.talk, &last);
+            let default = default.into_inner().flatten();
+            if let (Err(_), Some(bytes)) = (&buried, &default) {
+                atomic::write(&context.home.default_file(), bytes)?;
+            }
+            removed.no_default |= buried.is_ok() && default.is_some();
+            (version.to_string(), Some(buried?))
+        }
+        Target::Link(name) => {
+            remove::unlink(&context.home, &name, &context.disk)?;
+            (name, None)
+        }
+    };
+    removed.toolkits.push((name, buried.as_ref().map_or(0, Buried::bytes)));
+    // Deleting takes long, and may be stopped: by then nothing leads to what is gone.
+    let renewed = shims::renew(&context.home, &context.host, &context.disk);
+    buried.map(Buried::delete).transpose()?;
+    Ok(renewed)
 }
 
 /// Who still asks here for what was removed, and the add-ons that no toolkit is left for.
@@ -127,17 +146,9 @@ fn left_behind(context: &Context, removed: &[(String, u64)]) -> Vec<String> {
             ));
         }
     }
-    let roots = default_settings(&world).roots;
-    let found = [
-        inventory::links(&context.home, &context.disk),
-        discovery::machine(
-            Search { home: &context.home, roots: &roots, vars: &Vars::default() },
-            &context.disk,
-        ),
-    ];
     let left: Vec<u32> = inventory::managed(&context.home, &context.disk)
         .into_iter()
-        .chain(found.into_iter().flat_map(inventory::usable))
+        .chain(not_managed(context))
         .map(|t| t.identity.version.major)
         .collect();
     let of_removed =
@@ -186,9 +197,8 @@ fn one(context: &Context, text: &str, force: bool) -> Result<Target, Failure> {
             .hint("cudaup uninstall VERSION"));
         }
     };
-    let managed = inventory::managed(&context.home, &context.disk);
-    let fitting: Vec<Version> =
-        managed.iter().map(|t| t.identity.version).filter(|v| wanted.accepts(*v)).collect();
+    let installed = inventory::versions(&context.home, &context.disk);
+    let fitting: Vec<Version> = installed.iter().copied().filter(|v| wanted.accepts(*v)).collect();
     let version = match fitting.as_slice() {
         [one] => *one,
         [] => return Err(absent(context, wanted)),
@@ -209,7 +219,7 @@ fn one(context: &Context, text: &str, force: bool) -> Result<Target, Failure> {
         .hint("cudaup use --global VERSION")
         .hint(format!("cudaup uninstall --force {version}")));
     }
-    if !force && is_default(context, version, &managed) {
+    if !force && is_default(context, version, &installed) {
         return Err(Failure::failed(format!(
             "CUDA {version} is your default ({}): another one has to take its place first",
             context.home.default_file().display()
@@ -227,44 +237,61 @@ fn absent(context: &Context, wanted: Version) -> Failure {
         .chain(inventory::usable(discovery::machine(search, &context.disk)))
         .find(|t| wanted.accepts(t.identity.version));
     match elsewhere {
-        Some(t) => Failure::failed(format!(
-            "CUDA {} was not installed by cudaup and is left alone: {}",
-            t.identity,
-            t.root.display()
-        )),
+        Some(t) => {
+            let ours = t.kind == Kind::System && t.root.join(RECEIPT).is_file();
+            let whose = if ours { "is for all users of this machine" } else { "was not installed by cudaup" };
+            let what = format!("CUDA {} {whose} and is left alone: {}", t.identity, t.root.display());
+            let hint = match &t.kind {
+                Kind::Link(name) => format!("cudaup uninstall {name}   (forgets the name, and no more)"),
+                _ if ours => format!("cudaup uninstall --system {}", t.identity.version),
+                _ => "cudaup list   (says who has put it there)".to_owned(),
+            };
+            Failure::failed(what).hint(hint)
+        }
         None => Failure::new(Exit::NoVersion, format!("CUDA {wanted} is not installed")).hint("cudaup list"),
     }
 }
 
 /// Whether the user's default, as it stands, means this toolkit.
-fn is_default(context: &Context, version: Version, managed: &[inventory::Toolkit]) -> bool {
+fn is_default(context: &Context, version: Version, installed: &[Version]) -> bool {
     let Ok(bytes) = std::fs::read(context.home.default_file()) else { return false };
     let Ok(Some(Request::Version(wanted))) = parse_default(&bytes).map(|p| p.request) else { return false };
-    managed.iter().find(|t| wanted.accepts(t.identity.version)).is_some_and(|t| t.identity.version == version)
+    installed.iter().find(|installed| wanted.accepts(**installed)) == Some(&version)
 }
 
-/// Takes the request out of the user's default where no toolkit meets it any more. Returns whether it did.
-fn drop_default(context: &Context) -> Result<bool, Failure> {
+/// Takes the request out of the user's default where this toolkit is the last one that meets it, before that goes: whoever is
+/// stopped in between leaves no default that cannot be met. Returns what the file held where it did.
+fn drop_default(context: &Context, version: Version) -> Result<Option<Vec<u8>>, Failure> {
     let file = context.home.default_file();
     let lock = context.home.path().join("default.lock");
     let _lock = Lock::acquire(&lock, "your default", WAIT, &|line| context.talk.say(line))?;
     let bytes = match std::fs::read(&file) {
-        // Another uninstall was at it, too.
-        Err(e) if e.kind() == ErrorKind::NotFound => return Ok(false),
+        Err(e) if e.kind() == ErrorKind::NotFound => return Ok(None),
         read => read.map_err(|e| Failure::io("read", &file, &e))?,
     };
     let Ok(Some(Request::Version(wanted))) = parse_default(&bytes).map(|p| p.request) else {
-        return Ok(false);
+        return Ok(None);
     };
-    if inventory::newest_managed(&context.home, wanted, &context.disk).is_some() {
-        return Ok(false);
+    let others = inventory::managed(&context.home, &context.disk).into_iter();
+    let mut others = others.filter(|t| t.identity.version != version).chain(not_managed(context));
+    if !wanted.accepts(version) || others.any(|t| wanted.accepts(t.identity.version)) {
+        return Ok(None);
     }
     match without_request(&bytes) {
         Ok(Some(kept)) => atomic::write(&file, kept.as_bytes())?,
         Ok(None) => std::fs::remove_file(&file).map_err(|e| Failure::io("remove", &file, &e))?,
-        Err(_) => return Ok(false),
+        Err(_) => return Ok(None),
     }
-    Ok(true)
+    Ok(Some(bytes))
+}
+
+/// The toolkits that cudaup has not put there, and that every shell finds.
+fn not_managed(context: &Context) -> Vec<inventory::Toolkit> {
+    let roots = default_settings(&context.world()).roots;
+    let search = Search { home: &context.home, roots: &roots, vars: &Vars::default() };
+    let mut all = inventory::usable(inventory::links(&context.home, &context.disk));
+    all.extend(inventory::usable(discovery::machine(search, &context.disk)));
+    all
 }
 
 impl View for Removed {

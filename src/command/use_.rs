@@ -6,13 +6,11 @@ use crate::failure::Failure;
 use crate::host::Host;
 use crate::install::Answer;
 use crate::install::decide::Order;
-use crate::install::look;
 use crate::shell;
 use crate::ui::view::{Style, View, size};
 use clap::Args as Arguments;
 use cudaup_core::builds::is_installable;
 use cudaup_core::bundled;
-use cudaup_core::inventory::Kind;
 use cudaup_core::pin::{FILE_NAME, parse_default, with_request};
 use cudaup_core::refusal::{Refusal, Rule, Why};
 use cudaup_core::request::Request;
@@ -132,11 +130,6 @@ impl Args {
         let world = context.world();
         let asked = asked_by(context, request);
         let refusal = match meet_toolkit(&world, asked.clone()) {
-            Ok(Choice { toolkit, .. })
-                if toolkit.kind == Kind::Managed && !look::is_toolkit(&toolkit.root) =>
-            {
-                return Err(look::no_toolkit(&toolkit.root));
-            }
             Ok(choice) => return Ok(Some(choice)),
             Err(refusal) => refusal,
         };

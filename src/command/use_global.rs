@@ -2,11 +2,12 @@
 
 use crate::command::{Context, Outcome, as_root, refused};
 use crate::disk::access::Access;
-use crate::failure::Failure;
+use crate::failure::{Failure, SAME};
+use crate::global::apply;
 use crate::global::decide::{self, Do, Plan};
-use crate::global::look::{self, Target};
+use crate::global::loader::{self, Loader};
+use crate::global::look::{self, Facts, Target};
 use crate::global::state::{Held, LINK};
-use crate::global::{apply, loader};
 use crate::host::Host;
 use crate::ui::view::{Style, View};
 use cudaup_core::discovery::{self, Search};
@@ -56,21 +57,20 @@ pub fn point(context: &Context, version: &str, dry_run: bool) -> Result<Outcome,
         Failure::failed(format!(
             "{root} is not below CUDAUP_SYSROOT, so that no link in there can lead to it"
         ))
+        .hint(format!("env -u CUDAUP_SYSROOT {SAME}"))
     })?;
-    let facts = look::link(host, disk)?;
-    let plan = decide::point(&facts, &target)?;
+    let decide = |facts: &Facts| decide::point(facts, &target);
+    decide(&look::link(host, disk)?)?;
     for line in warnings(context, &target) {
         context.talk.say(&line);
     }
-    let loader = loader::look(host, Some(&target.place));
     let words = ["use", "--global", version];
     let carried = carried(context, &toolkit, &target);
     let sudo = || as_root::sudo_with(host, &carried, &words);
+    let to = |_: &Plan| Some(target.place.clone());
+    let Done { facts, plan, loader } =
+        change(context, &Wanted { decide: &decide, to: &to, sudo: &sudo, dry_run })?;
     let changes = !plan.steps.is_empty();
-    if changes && !dry_run {
-        allowed(&facts.access, &plan, sudo, host.sysroot.is_some())?;
-        apply::apply(host, disk, &plan, &|line| context.talk.say(line))?;
-    }
     let mut lines =
         vec!["for all users of this machine; what a project or a user has chosen goes first".to_owned()];
     lines.push(winner(context, true));
@@ -101,14 +101,11 @@ pub fn undo(context: &Context, dry_run: bool) -> Result<Outcome, Failure> {
         let words: Vec<&str> = UNDO.into_iter().chain(dry_run.then_some("--dry-run")).collect();
         as_root::sudo(host, None, &words)
     })?;
-    let facts = look::link(host, disk)?;
-    let plan = decide::undo(&facts)?;
-    let then = leads(context, &plan.after);
-    let loader = loader::look(host, then.as_deref());
-    if !dry_run {
-        allowed(&facts.access, &plan, || as_root::sudo(host, None, &UNDO), host.sysroot.is_some())?;
-        apply::apply(host, disk, &plan, &|line| context.talk.say(line))?;
-    }
+    let sudo = || as_root::sudo(host, None, &UNDO);
+    let to = |plan: &Plan| leads(context, &plan.after);
+    let Done { facts, plan, loader } =
+        change(context, &Wanted { decide: &decide::undo, to: &to, sudo: &sudo, dry_run })?;
+    let then = to(&plan);
     let now = look::link(host, disk)?.leads.filter(|_| !dry_run);
     let release = now.as_ref().and_then(|led| led.release.clone());
     let root = now.map(|led| led.root).or_else(|| then.and_then(|place| look::inner(host, &place)));
@@ -128,6 +125,43 @@ pub fn undo(context: &Context, dry_run: bool) -> Result<Outcome, Failure> {
     let was = facts.leads.and_then(|led| led.release);
     let lost = if plan.steps.is_empty() { Vec::new() } else { loader.lost };
     Ok(Outcome::View(Box::new(Changed { plan, undo: true, dry_run, root, release, was, lost, lines })))
+}
+
+/// How the link is to change.
+struct Wanted<'a> {
+    decide: &'a dyn Fn(&Facts) -> Result<Plan, Failure>,
+    /// The tree that a plan makes it lead to.
+    to: &'a dyn Fn(&Plan) -> Option<PathBuf>,
+    /// The command for one who may.
+    sudo: &'a dyn Fn() -> String,
+    dry_run: bool,
+}
+
+/// How it has changed, or would.
+struct Done {
+    facts: Facts,
+    plan: Plan,
+    loader: Loader,
+}
+
+fn change(context: &Context, wanted: &Wanted<'_>) -> Result<Done, Failure> {
+    let (host, disk) = (&context.host, &context.disk);
+    let look = || {
+        let facts = look::link(host, disk)?;
+        let plan = (wanted.decide)(&facts)?;
+        let loader = loader::look(host, (wanted.to)(&plan).as_deref());
+        Ok::<Done, Failure>(Done { facts, plan, loader })
+    };
+    let seen = look()?;
+    if wanted.dry_run || seen.plan.is_nothing() {
+        return Ok(seen);
+    }
+    allowed(&seen.facts.access, &seen.plan, wanted.sudo, host.sysroot.is_some())?;
+    let lock = apply::lock(host, &|line| context.talk.say(line))?;
+    // Another cudaup may have been at it until now.
+    let seen = look()?;
+    apply::apply(host, disk, &seen.plan, &lock)?;
+    Ok(seen)
 }
 
 /// The toolkit that is meant. One that all can reach goes before one that they cannot, whatever the order is otherwise: this
@@ -228,7 +262,8 @@ fn allowed(
         Access::Allowed => Ok(()),
         Access::ReadOnly => {
             let directory = directory.display();
-            Err(Failure::failed(format!("{LINK} was not changed: {directory} is on a read-only file system")))
+            Err(Failure::failed(format!("{LINK} was not changed: {directory} is on a read-only file system"))
+                .hint("cudaup use --default VERSION   (yours alone)"))
         }
         Access::Denied => {
             let what = format!("{LINK} was not changed: {} is not yours to write", directory.display());
@@ -240,7 +275,7 @@ fn allowed(
             }
             // A line holds nothing but the command: whoever pastes it pastes all of it.
             let message = format!(
-                "{}; by hand, where root cannot start cudaup, it is the last of these commands, which --undo knows nothing of",
+                "{}\nroot can: by the first of these commands, or by hand with the last one, which --undo does not take back",
                 failure.message
             );
             Err(Failure { message, ..failure }.hint(by_hand.join(" && ")))
@@ -277,7 +312,7 @@ fn winner(context: &Context, leads: bool) -> String {
     }
 }
 
-fn of_loader(loader: &loader::Loader) -> Vec<String> {
+fn of_loader(loader: &Loader) -> Vec<String> {
     let mut lines = Vec::new();
     if !loader.lost.is_empty() {
         let shown: Vec<&str> = loader.lost.iter().take(SHOWN).map(String::as_str).collect();

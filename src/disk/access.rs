@@ -37,7 +37,9 @@ pub fn inside(host: &Host, directory: &str) -> Result<(), Failure> {
     if fs::canonicalize(root).is_ok_and(|root| real.starts_with(root)) {
         return Ok(());
     }
-    Err(Failure::failed(format!("{} leads out of CUDAUP_SYSROOT and is left alone", folder.display())))
+    let place = shell_words::quote(&folder.to_string_lossy()).into_owned();
+    Err(Failure::failed(format!("{} leads out of CUDAUP_SYSROOT and is left alone", folder.display()))
+        .hint(format!("ls -ld {place}   (a relative link stays in there)")))
 }
 
 /// Makes a directory of the machine, which all may enter, under any umask.

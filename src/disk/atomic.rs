@@ -1,7 +1,7 @@
 //! Changes that are there whole or not at all: a file by rename, a tree by rename.
 
 use super::tree;
-use crate::failure::{Failure, plain_io};
+use crate::failure::{Failure, SAME, plain_io};
 use std::fs::{self, Permissions};
 use std::io::{self, Write};
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -9,7 +9,10 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// How the name of a file on its way begins.
-const PREFIX: &str = ".cudaup-";
+pub const PREFIX: &str = ".cudaup-";
+
+/// How the name of a tree ends that has given up its place for another.
+pub const FORMER: &str = ".old";
 
 /// How many letters and digits follow.
 const RANDOM: usize = 6;
@@ -92,7 +95,7 @@ fn sweep_older(folder: &Path, than: Duration) {
 /// Gives a finished tree its place. Where another file system lies between, it is copied beside the place first.
 pub fn rename_into_place(staged: &Path, target: &Path) -> Result<(), Failure> {
     if fs::symlink_metadata(target).is_ok() {
-        return Err(Failure::failed(format!("{} is there already", target.display())));
+        return Err(Failure::failed(format!("{} is there already", target.display())).hint(SAME));
     }
     match fs::rename(staged, target) {
         Ok(()) => Ok(()),
@@ -113,7 +116,7 @@ pub fn exchange(staged: &Path, target: &Path) -> Result<(), Failure> {
     }
     // Not everywhere, and never between two file systems: for a moment the place is empty then.
     let name = target.file_name().unwrap_or_default().to_string_lossy();
-    let aside = target.with_file_name(format!(".cudaup-{name}.old"));
+    let aside = target.with_file_name(format!("{PREFIX}{name}{FORMER}"));
     tree::remove(&aside)?;
     fs::rename(target, &aside).map_err(|e| Failure::io("rename", target, &e))?;
     let moved = rename_into_place(staged, target);
@@ -128,7 +131,7 @@ fn move_by_copy(staged: &Path, target: &Path) -> Result<(), Failure> {
     let folder = target.parent().unwrap_or(Path::new("/"));
     // Whoever moves to a target holds its lock, so that what is there by this name is of a dead process.
     let name = target.file_name().unwrap_or_default().to_string_lossy();
-    let copy = folder.join(format!(".cudaup-{name}"));
+    let copy = folder.join(format!("{PREFIX}{name}"));
     tree::remove(&copy)?;
     let moved = copy_tree(staged, &copy)
         .and_then(|()| fs::rename(&copy, target).map_err(|e| Failure::io("create", target, &e)));

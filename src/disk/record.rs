@@ -10,7 +10,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 /// The name of the record of what was installed, in the root of its tree.
-pub const RECEIPT: &str = "receipt.json";
+pub const RECEIPT: &str = cudaup_core::fitness::RECEIPT;
 
 /// A receipt is some hundred kilobytes even for a full toolkit; more is no receipt.
 const MOST_BYTES: u64 = 64 * 1024 * 1024;
@@ -22,7 +22,12 @@ pub fn read<T: DeserializeOwned>(tree: &Path) -> Result<Option<T>, Failure> {
         Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
             return Ok(None);
         }
-        other => other.map_err(|error| Failure::io("read", &path, &error))?,
+        other => other.map_err(|error| {
+            let tree = shell_words::quote(&tree.to_string_lossy()).into_owned();
+            let failure = Failure::io("read", &path, &error);
+            let shut = error.kind() == io::ErrorKind::PermissionDenied;
+            if shut { failure.hint(format!("chmod u+rwx {tree}")) } else { failure }
+        })?,
     };
     // A FIFO would wait for ever, a link could lead out of the tree.
     if !found.is_file() || found.len() > MOST_BYTES {

@@ -5,8 +5,10 @@ use super::lock::Lock;
 use super::{atomic, tree};
 use crate::failure::Failure;
 use cudaup_core::addon;
+use cudaup_core::home::Home;
 use cudaup_core::version::Version;
 use std::fs::{self, Permissions};
+use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -36,7 +38,7 @@ impl Staging {
         let lock = Lock::acquire(&lock, &what, wait, say)?;
         let tree = staging.join(format!("{MARK}{name}"));
         tree::remove(&tree)?;
-        sweep(staging, &tree);
+        sweep(staging);
         fs::create_dir(&tree).map_err(|e| Failure::io("create", &tree, &e))?;
         // It becomes the toolkit's own directory, which is like those below it under any umask.
         fs::set_permissions(&tree, Permissions::from_mode(0o755))
@@ -109,36 +111,129 @@ pub fn is_lock(name: &str) -> bool {
     leftover(name) == Some(Leftover::Lock)
 }
 
-/// Whether a name in the folder is a toolkit being put together, or one that was uninstalled.
-pub fn is_leftover(name: &str) -> bool {
-    matches!(leftover(name), Some(Leftover::Tree | Leftover::Grave))
-}
-
-/// The name of the lock that whoever puts a toolkit together in this directory of the folder holds.
-pub fn lock_of(name: &str) -> Option<String> {
-    (leftover(name)? == Leftover::Tree).then(|| format!("{name}{LOCK}"))
-}
-
 fn is_exact(version: &str) -> bool {
     version.matches('.').count() == 2 && Version::parse(version).is_some_and(|v| v.to_string() == version)
 }
 
-/// Removes what dead processes left of cudaup's own making, and nothing else. Whatever resists is left for the next time.
-fn sweep(staging: &Path, ours: &Path) {
-    let Ok(entries) = fs::read_dir(staging) else { return };
-    for path in entries.flatten().map(|e| e.path()) {
-        let name = path.file_name().and_then(|n| n.to_str()).unwrap_or_default();
-        match leftover(name) {
-            // Taking and dropping a lock removes the file of one that nobody holds.
-            Some(Leftover::Lock) => drop(Lock::try_acquire(&path)),
-            Some(Leftover::Tree) if path != ours => {
-                if let Some(_dead) = Lock::try_acquire(&staging.join(format!("{name}{LOCK}"))) {
-                    let _ = tree::remove(&path);
-                }
-            }
-            Some(Leftover::Grave) => drop(tree::remove(&path)),
-            Some(Leftover::Tree) | None => {}
+/// A tree that nobody needs, unless whoever holds its lock is still at it.
+#[derive(Debug)]
+pub struct Left {
+    /// Where it lies.
+    pub path: PathBuf,
+    /// The lock of whoever works on it; `None` where nobody can.
+    pub lock: Option<PathBuf>,
+}
+
+impl Left {
+    /// Removes it where nobody holds it. Whatever resists is left for the next time.
+    fn sweep(&self) {
+        let held = self.lock.as_ref().map(|lock| Lock::try_acquire(lock));
+        if !matches!(held, Some(None)) {
+            let _ = tree::remove(&self.path);
         }
+    }
+}
+
+/// What lies in a staging folder of trees that were put together, or uninstalled.
+fn left(staging: &Path) -> io::Result<Vec<Left>> {
+    let of = |name: String| {
+        let lock = match leftover(&name)? {
+            Leftover::Tree => Some(staging.join(format!("{name}{LOCK}"))),
+            Leftover::Grave => None,
+            Leftover::Lock => return None,
+        };
+        Some(Left { path: staging.join(name), lock })
+    };
+    Ok(names(staging)?.into_iter().filter_map(of).collect())
+}
+
+/// The same for a home: where its trees are on another disk than its staging folder, they are copied and removed beside
+/// their places, too.
+pub fn left_in(home: &Home) -> io::Result<Vec<Left>> {
+    let staging = home.staging();
+    let mut all = left(&staging)?;
+    for (folder, library) in folders(home)? {
+        for name in names(&folder)? {
+            match beside(&name, library.as_deref()) {
+                Some((Beside::Grave, _)) => all.push(Left { path: folder.join(&name), lock: None }),
+                // Without the one that was to take its place it is the toolkit itself.
+                Some((Beside::Former(place), _)) if !folder.join(&place).exists() => {}
+                Some((_, lock)) => {
+                    let lock = Some(lock_for(&staging, &lock));
+                    all.push(Left { path: folder.join(&name), lock });
+                }
+                None => {}
+            }
+        }
+    }
+    Ok(all)
+}
+
+/// Removes what dead processes left of cudaup's own making in a staging folder, and nothing else.
+pub fn sweep(staging: &Path) {
+    for name in names(staging).unwrap_or_default().iter().filter(|name| is_lock(name)) {
+        // Taking and dropping a lock removes the file of one that nobody holds.
+        drop(Lock::try_acquire(&staging.join(name)));
+    }
+    left(staging).unwrap_or_default().iter().for_each(Left::sweep);
+}
+
+/// The same in a home, and beside the places of its trees. What gave up its place for one that never came gets it back.
+pub fn sweep_home(home: &Home) {
+    sweep(&home.staging());
+    for (folder, library) in folders(home).unwrap_or_default() {
+        for name in names(&folder).unwrap_or_default() {
+            if let Some((Beside::Former(place), lock)) = beside(&name, library.as_deref())
+                && let Some(_dead) = Lock::try_acquire(&lock_for(&home.staging(), &lock))
+                && !folder.join(&place).exists()
+            {
+                let _ = fs::rename(folder.join(&name), folder.join(&place));
+            }
+        }
+    }
+    left_in(home).unwrap_or_default().iter().for_each(Left::sweep);
+}
+
+/// What lies beside the place of a tree, by its name.
+enum Beside {
+    /// A copy on its way.
+    Copy,
+    /// What has given up this place.
+    Former(String),
+    /// What was uninstalled.
+    Grave,
+}
+
+/// With the name that its lock goes by.
+fn beside(name: &str, library: Option<&str>) -> Option<(Beside, String)> {
+    let locked = |place: &str| {
+        let lock = library.map_or_else(|| place.to_owned(), |library| format!("{library}-{place}"));
+        is_ours(&lock).then_some(lock)
+    };
+    if let Some(grave) = name.strip_prefix('.').filter(|name| leftover(name) == Some(Leftover::Grave)) {
+        return Some((Beside::Grave, grave.to_owned()));
+    }
+    let place = name.strip_prefix(atomic::PREFIX)?;
+    match place.strip_suffix(atomic::FORMER) {
+        Some(place) => locked(place).map(|lock| (Beside::Former(place.to_owned()), lock)),
+        None => locked(place).map(|lock| (Beside::Copy, lock)),
+    }
+}
+
+/// The folders of a home that trees have their places in, those of add-ons with the library's name.
+fn folders(home: &Home) -> io::Result<Vec<(PathBuf, Option<String>)>> {
+    let libraries = names(&home.addons())?.into_iter().filter(|name| addon::library(name).is_some());
+    let addons = libraries.map(|name| (home.addons().join(&name), Some(name)));
+    Ok([(home.toolkits(), None)].into_iter().chain(addons).collect())
+}
+
+/// The names in a folder, none where there is none.
+fn names(folder: &Path) -> io::Result<Vec<String>> {
+    match tree::names(folder) {
+        Err(e) if matches!(e.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+            Ok(Vec::new())
+        }
+        names => names,
     }
 }
 
@@ -207,6 +302,46 @@ mod tests {
         assert_eq!(open(&dir, "13.5.0").unwrap_err().exit, Exit::Busy);
         assert!(living.tree().join("half").exists());
     }
+    #[test]
+    fn what_lies_beside_the_places_of_trees_is_swept_too() {
+        let dir = TempDir::new().unwrap();
+        let home = Home::new(dir.path());
+        let make = |name: &str| fs::create_dir_all(dir.path().join(name).join("old")).unwrap();
+        let gone = [
+            "toolkits/.removed-11.8.0-4711",
+            "toolkits/.cudaup-12.4.1",
+            "toolkits/.cudaup-13.0.2.old",
+            "addons/cudnn/.removed-cudnn-9.8.0.87-cuda12-4711",
+            "addons/cudnn/.cudaup-9.8.0.87-cuda12",
+            "staging/removed-12.1.0-4711",
+        ];
+        let stay = [
+            "toolkits/13.0.2",
+            "toolkits/.cudaup-12.6.3",
+            "toolkits/.removed-mine-1",
+            "toolkits/.cudaup-photos",
+            "addons/cudnn/.cudaup-12.4.1",
+            "addons/photos/.cudaup-12.4.1",
+        ];
+        let living = open(&dir, "12.6.3").unwrap();
+        gone.iter().chain(&stay).for_each(|name| make(name));
+        make("toolkits/.cudaup-12.5.0.old");
+        let left = left_in(&home).unwrap();
+        let free =
+            |left: &&Left| !left.path.ends_with(".cudaup-12.6.3") && !left.path.starts_with(living.tree());
+        assert_eq!(left.iter().filter(free).count(), gone.len(), "{left:?}");
+        sweep_home(&home);
+        for name in gone {
+            assert!(!dir.path().join(name).exists(), "{name}");
+        }
+        for name in stay.iter().chain(&["toolkits/12.5.0"]) {
+            assert!(dir.path().join(name).join("old").exists(), "{name}");
+        }
+        drop(living);
+        sweep_home(&home);
+        assert!(!dir.path().join("toolkits/.cudaup-12.6.3").exists());
+    }
+
     #[test]
     fn what_cudaup_did_not_make_stays() {
         let dir = TempDir::new().unwrap();

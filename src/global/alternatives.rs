@@ -165,7 +165,10 @@ pub fn run(host: &Host, records: &str, call: &Call) -> Result<(), Failure> {
         command.arg("--root").arg(root).arg("--admindir").arg(host.system(records));
     }
     command.args(&call.0);
-    let failed = |why: &str| Failure::failed(format!("`{}` failed: {why}", call.line()));
+    let failed = |why: &str| {
+        Failure::failed(format!("`{}` failed: {why}", call.line()))
+            .hint("update-alternatives --display cuda   (says what it has)")
+    };
     let done = process::run(&mut command, LIMIT).map_err(|e| failed(&crate::failure::plain_io(&e)))?;
     if done.succeeded() { Ok(()) } else { Err(failed(done.output.trim())) }
 }

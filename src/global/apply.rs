@@ -6,7 +6,7 @@ use crate::failure::{Failure, SAME};
 use crate::global::alternatives;
 use crate::global::decide::{Do, Plan};
 use crate::global::look::{self, There};
-use crate::global::state::{Held, LINK, Memory};
+use crate::global::state::{Held, LINK};
 use crate::host::Host;
 use cudaup_core::disk::Disk;
 use std::fs;
@@ -18,21 +18,22 @@ use std::time::Duration;
 const LOCK: &str = "/usr/local/.cudaup-global.lock";
 const WAIT: Duration = Duration::from_secs(60);
 
-/// Carries it out. After a failure all is as it was before, as far as that can be had.
-pub fn apply(host: &Host, disk: &dyn Disk, plan: &Plan, say: &dyn Fn(&str)) -> Result<(), Failure> {
+/// Keeps other processes of cudaup from the link. What a plan is made from is looked at under it.
+pub fn lock(host: &Host, say: &dyn Fn(&str)) -> Result<Lock, Failure> {
     access::make(&host.system("/usr/local"))?;
-    let _lock = Lock::acquire(&host.system(LOCK), LINK, WAIT, say)?;
+    Lock::acquire(&host.system(LOCK), LINK, WAIT, say)
+}
+
+/// Carries a plan out that was made under the lock. After a failure all is as it was before, as far as that can be had.
+pub fn apply(host: &Host, disk: &dyn Disk, plan: &Plan, _lock: &Lock) -> Result<(), Failure> {
+    // Programs other than cudaup know nothing of its lock.
     let now = held(host, disk)?;
     if now != plan.before {
         let was = &plan.before;
         let what = format!("{LINK} was changed just now: it is {now}, a moment ago it was {was}");
         return Err(Failure::failed(what).hint(SAME));
     }
-    let remembered = Memory::read(host)?;
-    if remembered != plan.remembered {
-        let what = format!("another cudaup has changed {LINK} and put it back just now");
-        return Err(Failure::failed(what).hint(SAME));
-    }
+    let remembered = &plan.remembered;
     if let Some(folder) = host.system(LINK).parent() {
         atomic::sweep_locked(folder);
     }
@@ -65,7 +66,7 @@ pub fn apply(host: &Host, disk: &dyn Disk, plan: &Plan, say: &dyn Fn(&str)) -> R
 fn held(host: &Host, disk: &dyn Disk) -> Result<Held, Failure> {
     match look::there(host, disk)? {
         (There::Held(held), _) => Ok(held),
-        _ => Err(Failure::failed(format!("{LINK} is no link any more"))),
+        _ => Err(Failure::failed(format!("{LINK} is no link any more")).hint(SAME)),
     }
 }
 

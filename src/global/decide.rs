@@ -28,7 +28,7 @@ pub struct Plan {
     pub before: Held,
     /// What is there then.
     pub after: Held,
-    /// What is remembered before, for the plan to hold.
+    /// What is remembered before.
     pub remembered: Memory,
     /// What is remembered then.
     pub memory: Memory,
@@ -42,6 +42,11 @@ impl Plan {
         let memory = facts.memory.clone();
         let remembered = memory.clone();
         Self { steps: Vec::new(), back: Vec::new(), before, after, remembered, memory, records }
+    }
+
+    /// Whether all is as it should be, and nothing else is to be remembered.
+    pub fn is_nothing(&self) -> bool {
+        self.steps.is_empty() && self.memory == self.remembered
     }
 
     /// Whether what is there now is what the plan comes to.
@@ -64,15 +69,13 @@ pub fn point(facts: &Facts, target: &Target) -> Result<Plan, Failure> {
             "{} is no text that a link of the machine should have",
             target.root.display()
         ))
+        .hint(format!("cudaup install --system {}   (and then the same)", release(target)))
     })?;
     if target.root == Path::new("/usr") || target.root == Path::new("/") {
         let why = format!(
             "the toolkit of {root} is spread over the system: {LINK} would be all of {root}; one in a directory of its own can lie beside it"
         );
-        return Err(Failure::failed(why).hint(format!(
-            "cudaup install --system {}",
-            target.release.split(' ').next().unwrap_or("VERSION")
-        )));
+        return Err(Failure::failed(why).hint(format!("cudaup install --system {}", release(target))));
     }
     let leads_there = facts.leads.as_ref().is_some_and(|led| led.root == target.root);
     match &before {
@@ -120,6 +123,11 @@ pub fn point(facts: &Facts, target: &Target) -> Result<Plan, Failure> {
             Ok(plan)
         }
     }
+}
+
+/// The release of a target, as it can be typed.
+fn release(target: &Target) -> &str {
+    target.release.split(' ').next().unwrap_or("VERSION")
 }
 
 /// A neighbour by its name, as NVIDIA's installers do, so that the link also leads there in an image that is mounted elsewhere.
@@ -182,8 +190,9 @@ pub fn undo(facts: &Facts) -> Result<Plan, Failure> {
     let now = held(facts)?;
     let Some(step) = facts.memory.steps.last() else {
         return Err(Failure::failed(format!(
-            "cudaup has changed nothing about {LINK} here: there is nothing to put back"
-        )));
+            "no change of {LINK} by cudaup is left to take back: there is nothing to put back"
+        ))
+        .hint("cudaup use --global VERSION"));
     };
     let mut plan =
         Plan { memory: facts.memory.without_last(), ..Plan::new(now.clone(), step.before.clone(), facts) };

@@ -1,7 +1,7 @@
 //! What there is to know of the machine's link before anything is decided.
 
 use crate::disk::access::{self, Access};
-use crate::failure::Failure;
+use crate::failure::{Failure, SAME};
 use crate::global::alternatives::{self, Group, LINKS};
 use crate::global::state::{Held, LINK, MEMORY, Memory};
 use crate::host::Host;
@@ -132,7 +132,9 @@ fn read_link(path: &Path) -> Result<String, Failure> {
     let text = fs::read_link(path).map_err(|e| Failure::io("read", path, &e))?;
     text.into_os_string().into_string().map_err(|text| {
         let shown = text.to_string_lossy();
+        let place = shell_words::quote(&path.to_string_lossy()).into_owned();
         Failure::failed(format!("{} leads to {shown}, which is no text that can be put back", path.display()))
+            .hint(format!("sudo rm {place} && {SAME}"))
     })
 }
 

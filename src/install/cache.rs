@@ -23,7 +23,7 @@ pub enum Kind {
     Lists,
     /// What compilers said in a proof that failed.
     Log,
-    /// A toolkit that was being put together when its install was killed.
+    /// A toolkit that was being put together, or removed, when that was killed.
     Unfinished,
 }
 
@@ -153,19 +153,21 @@ fn items(home: &Home) -> Result<Vec<Item>, Failure> {
         let kind = name.strip_suffix(".log").map_or(Kind::Lists, |_| Kind::Log);
         items.push(Item { kind, path, lock: None });
     }
-    for name in names(&home.staging())? {
-        if staging::is_leftover(&name) {
-            let lock = staging::lock_of(&name).map(|lock| home.staging().join(lock));
-            items.push(Item { kind: Kind::Unfinished, path: home.staging().join(&name), lock });
-        }
-    }
+    let left = staging::left_in(home).map_err(|e| Failure::io("list", home.path(), &e))?;
+    items.extend(left.into_iter().map(|left| Item {
+        kind: Kind::Unfinished,
+        path: left.path,
+        lock: left.lock,
+    }));
     Ok(items)
 }
 
 /// The names in a directory, sorted; none where there is none.
 fn names(folder: &Path) -> Result<Vec<String>, Failure> {
     match tree::names(folder) {
-        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+        Err(e) if matches!(e.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+            Ok(Vec::new())
+        }
         names => names.map_err(|e| Failure::io("list", folder, &e)),
     }
 }

@@ -3,7 +3,7 @@
 use crate::disk::record::RECEIPT;
 use crate::disk::{space, text};
 use crate::facts::driver;
-use crate::failure::Failure;
+use crate::failure::{Failure, SAME};
 use crate::host::Host;
 use crate::source::plan::{Part, Platform};
 use crate::toolkit::receipt::Receipt;
@@ -11,9 +11,11 @@ use crate::ui::view::size;
 use cudaup_core::discovery::{self, Search};
 use cudaup_core::disk::Disk;
 use cudaup_core::environment::Vars;
+use cudaup_core::fitness::{Broken, broken_managed};
 use cudaup_core::home::Home;
 use cudaup_core::inventory::{self, Kind, Toolkit};
 use cudaup_core::version::Version;
+use cudaup_shim::RealDisk;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -70,23 +72,36 @@ fn present(home: &Home, roots: &[PathBuf], disk: &dyn Disk, wanted: Version) -> 
         let fitting = toolkits.into_iter().filter(|t| wanted.accepts(t.identity.version));
         fitting.max_by_key(|t| t.identity.version)
     };
-    let whole = |toolkit: &Toolkit| is_toolkit(&toolkit.root);
-    newest(inventory::managed(home, disk).into_iter().filter(whole).collect())
+    newest(inventory::managed(home, disk))
         .or_else(|| newest(inventory::usable(inventory::links(home, disk))))
         .or_else(|| newest(inventory::usable(discovery::machine(here, disk))))
 }
 
-/// Whether a directory among the managed toolkits is one. Names alone decide which toolkit applies; whoever installs or
-/// chooses one can look.
+/// Whether a directory among the managed toolkits is one that can serve.
 pub fn is_toolkit(root: &Path) -> bool {
-    root.join("bin").is_dir() || root.join(RECEIPT).is_file()
+    broken_managed(root, &RealDisk::default()).is_none()
 }
 
-/// The failure of what has the place of a toolkit and is none.
+/// The failure of what has the place of a toolkit and cannot serve as one.
 pub fn no_toolkit(root: &Path) -> Failure {
-    let place = shell_words::quote(&root.to_string_lossy()).into_owned();
-    Failure::failed(format!("{} is there, but it is no toolkit", root.display()))
-        .hint(format!("mv {place} {place}.old"))
+    let shown = root.display();
+    let version = root.file_name().unwrap_or_default().to_string_lossy();
+    match broken_managed(root, &RealDisk::default()) {
+        Some(Broken::Closed) => {
+            let place = shell_words::quote(&root.to_string_lossy()).into_owned();
+            Failure::failed(format!("{shown} is there, but {}", Broken::Closed))
+                .hint(format!("chmod u+rwx {place}"))
+        }
+        Some(broken) if root.join(RECEIPT).is_file() => {
+            Failure::failed(format!("{shown} is there, but {broken}"))
+                .hint(format!("cudaup uninstall --force {version} && {SAME}"))
+        }
+        _ => {
+            let place = shell_words::quote(&root.to_string_lossy()).into_owned();
+            Failure::failed(format!("{shown} is there, but it is no toolkit"))
+                .hint(format!("mv {place} {place}.old"))
+        }
+    }
 }
 
 /// The failure of a toolkit that cannot be added to, since nothing tells what it has.

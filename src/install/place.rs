@@ -154,7 +154,11 @@ fn occupied(site: &Site<'_>, wanted: Version) -> Result<Option<(Toolkit, Receipt
     let left_alone =
         |what: &str| Failure::failed(format!("{shown} is there already and is left alone: {what}"));
     if !found.is_dir() {
-        return Err(left_alone(if found.is_symlink() { "it is a link" } else { "it is no directory" }));
+        let what = if found.is_symlink() { "it is a link" } else { "it is no directory" };
+        let place = shell_words::quote(&root.to_string_lossy()).into_owned();
+        return Err(left_alone(what)
+            .hint(format!("sudo mv -T {place} {place}.old && {}", crate::failure::SAME))
+            .hint(format!("cudaup install {wanted}")));
     }
     let Some(receipt) = Receipt::read(&root)? else {
         let what = match identify(&root, MACHINE, site.disk) {
@@ -167,9 +171,9 @@ fn occupied(site: &Site<'_>, wanted: Version) -> Result<Option<(Toolkit, Receipt
             .hint(format!("cudaup use {wanted}"))
             .hint(format!("cudaup install {wanted}")));
     };
-    let version = Version::parse(&receipt.version)
-        .filter(Version::is_exact)
-        .ok_or_else(|| left_alone(&format!("its {RECEIPT} names no version")))?;
+    let version = Version::parse(&receipt.version).filter(Version::is_exact).ok_or_else(|| {
+        left_alone(&format!("its {RECEIPT} names no version")).hint(format!("cudaup install {wanted}"))
+    })?;
     if !wanted.accepts(version) {
         return Err(left_alone(&format!(
             "it is CUDA {version}, and there is one place for both (one of your own can lie beside it)"

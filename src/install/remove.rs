@@ -27,6 +27,11 @@ pub struct Buried {
 }
 
 impl Buried {
+    /// The bytes that it frees.
+    pub const fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
     /// Deletes it. Returns the bytes freed.
     pub fn delete(self) -> Result<u64, Failure> {
         tree::remove(&self.tree)?;
@@ -34,12 +39,18 @@ impl Buried {
     }
 }
 
-/// Takes a managed toolkit out of its place.
-pub fn toolkit(home: &Home, version: Version, disk: &dyn Disk, talk: &Talk) -> Result<Buried, Failure> {
+/// Takes a managed toolkit out of its place. `last` is done right before, when nothing else stands in the way.
+pub fn toolkit(
+    home: &Home,
+    version: Version,
+    disk: &dyn Disk,
+    talk: &Talk,
+    last: &dyn Fn() -> Result<(), Failure>,
+) -> Result<Buried, Failure> {
     let name = version.to_string();
     let absent =
         || Failure::new(Exit::NoVersion, format!("CUDA {name} is not installed")).hint("cudaup list");
-    let grave = Grave { name: &name, what: &format!("toolkit {name}") };
+    let grave = Grave { name: &name, what: &format!("toolkit {name}"), last };
     tree_of_ours(&home.staging(), &home.toolkits(), &name, &grave, disk, talk)?.ok_or_else(absent)
 }
 
@@ -48,7 +59,7 @@ pub fn system(site: &Site<'_>, version: Version, root: &Path) -> Result<u64, Fai
     let name = version.to_string();
     let absent = || Failure::new(Exit::NoVersion, format!("{} is gone", root.display())).hint("cudaup list");
     let (folder, directory) = (Place::System.folder(site), root.file_name().unwrap_or_default());
-    let grave = Grave { name: &name, what: &format!("toolkit {name}") };
+    let grave = Grave { name: &name, what: &format!("toolkit {name}"), last: &|| Ok(()) };
     let staging = Place::System.staging(site);
     tree_of_ours(&staging, &folder, &directory.to_string_lossy(), &grave, site.disk, site.talk)?
         .ok_or_else(absent)?
@@ -61,7 +72,7 @@ pub fn addon(home: &Home, addon: &Addon, disk: &dyn Disk, talk: &Talk) -> Result
     let name = format!("{}-{directory}", addon.library.name);
     let absent = || Failure::new(Exit::NoVersion, format!("{addon} is not installed")).hint("cudaup list");
     let folder = home.addons().join(addon.library.name);
-    let grave = Grave { name: &name, what: &name };
+    let grave = Grave { name: &name, what: &name, last: &|| Ok(()) };
     tree_of_ours(&home.staging(), &folder, &directory, &grave, disk, talk)?.ok_or_else(absent)?.delete()
 }
 
@@ -78,6 +89,8 @@ struct Grave<'a> {
     name: &'a str,
     /// For a person.
     what: &'a str,
+    /// What comes right before.
+    last: &'a dyn Fn() -> Result<(), Failure>,
 }
 
 /// Takes a directory that has a receipt out of sight by one rename; `None` where there is no such directory.
@@ -101,10 +114,12 @@ fn tree_of_ours(
         return Err(Failure::failed(format!(
             "{} was not put there by cudaup and is left alone",
             root.display()
-        )));
+        ))
+        .hint(format!("mv {0} {0}.old", shell_words::quote(&root.to_string_lossy()))));
     }
     let bytes = tree::size(&root)?;
     fs::create_dir_all(staging).map_err(|e| Failure::io("create", staging, &e))?;
+    (grave.last)()?;
     let grave = staging.join(format!("removed-{name}-{}", std::process::id()));
     let grave = match fs::rename(&root, &grave) {
         Ok(()) => grave,

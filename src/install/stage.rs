@@ -1,7 +1,7 @@
 //! What every install has in common: a place of its own, under a lock, in which parts are loaded and unpacked, finished,
 //! and put into place by one rename. Before that nothing is visible.
 
-use crate::disk::staging::Staging;
+use crate::disk::staging::{Staging, sweep_home};
 use crate::disk::{access, atomic};
 use crate::failure::{Exit, Failure};
 use crate::install::apply::Site;
@@ -58,6 +58,9 @@ pub fn run<R>(
     }
     atomic::sweep(site.home.path());
     let staging = Staging::open(build.staging, build.name, WAIT, &|line| site.talk.say(line))?;
+    if build.in_home {
+        sweep_home(site.home);
+    }
     let there = fs::symlink_metadata(build.target).is_ok();
     if there && !build.replace || build.replace && stale() {
         return Ok(None);

@@ -7,6 +7,7 @@ use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::Path;
 
 /// `directory's name: what is wrong` of each toolkit that is listed, by the JSON's one word.
 fn reasons(at: &Sandbox, set: &[(&str, &str)]) -> Vec<String> {
@@ -125,6 +126,65 @@ fn an_nvcc_that_cannot_run_is_no_choice() {
     let gone = at.path("apps/CUDA/12.9");
     let module = [("LOADEDMODULES", "CUDA/12.9"), ("EBROOTCUDA", gone.to_str().unwrap())];
     assert_eq!(reason(&module)[5..], ["12.9: gone"]);
+}
+
+#[test]
+fn a_managed_toolkit_is_judged_as_any_other() {
+    let at = Sandbox::new();
+    at.managed("11.8.0");
+    at.toolkit("usr/local/cuda-12.5", "12.5.0");
+    for version in ["12.1.1", "12.2.2", "12.3.2", "12.4.1"] {
+        at.managed(version);
+    }
+    let place = |version: &str| at.home().join("toolkits").join(version);
+    fs::remove_dir_all(place("12.1.1")).unwrap();
+    fs::create_dir_all(place("12.1.1/photos")).unwrap();
+    cut(&place("12.2.2/bin/nvcc"));
+    cut(&at.path("usr/local/cuda-12.5/bin/nvcc"));
+    fs::set_permissions(place("12.3.2/bin/nvcc"), fs::Permissions::from_mode(0o644)).unwrap();
+    // Part by part there are toolkits without a compiler.
+    fs::remove_file(place("12.4.1/bin/nvcc")).unwrap();
+    let all = [
+        "12.4.1: fine",
+        "12.3.2: nvcc-not-executable",
+        "12.2.2: nvcc-cut-short",
+        "12.1.1: no-nvcc",
+        "11.8.0: fine",
+        "cuda-12.5: nvcc-cut-short",
+    ];
+    assert_eq!(reasons(&at, &[]), all);
+    assert!(at.cudaup("p", &["list"]).out.contains("broken: its nvcc is cut short"));
+    let mended = "cudaup uninstall --force 12.2.2 && cudaup install 12.2.2";
+    for (version, why, next) in [
+        ("12.2", "its nvcc is cut short", mended),
+        ("12.1.1", "it has no nvcc", "12.1.1.old && cudaup install 12.1.1"),
+    ] {
+        let refused = at.cudaup("p", &["use", version]);
+        assert_eq!(refused.code, Some(3), "{}", refused.err);
+        let said = [format!("cannot be used: {why}\n"), format!("{next}\n")];
+        assert!(said.iter().all(|said| refused.err.contains(said)), "{version}: {}", refused.err);
+    }
+    let refused = at.cudaup("p", &["install", "12.2.2", "--offline"]);
+    assert!(refused.err.contains("is there, but its nvcc is cut short\ntry: "), "{}", refused.err);
+    assert!(refused.err.contains("force 12.2.2 && cudaup install 12.2.2 --offline"), "{}", refused.err);
+    assert_eq!(at.cudaup("p", &["use", "--global", "12.5"]).code, Some(3));
+    at.write("p/.cuda-version", "12.2.2\n");
+    at.cudaup("p", &["rehash"]);
+    let shim = at.shim("nvcc", "p", |_| ());
+    assert!(shim.code == Some(127) && shim.err.contains("its nvcc is cut short"), "{}", shim.err);
+    // One that is asked for by its release alone gives way to what serves.
+    fs::remove_dir_all(place("12.4.1")).unwrap();
+    let root = format!("{}\n", place("11.8.0").display());
+    fs::remove_file(at.path("p/.cuda-version")).unwrap();
+    at.write("home/.cudaup/default", "latest\n");
+    assert_eq!(at.cudaup("p", &["which", "--root"]).out, root);
+    assert_eq!(at.cudaup("p", &["uninstall", "12.2.2"]).code, Some(0));
+}
+
+/// Puts the first half of a real program there.
+fn cut(nvcc: &Path) {
+    let whole = fs::read("/bin/sh").unwrap();
+    fs::write(nvcc, &whole[..whole.len() / 2]).unwrap();
 }
 
 #[test]

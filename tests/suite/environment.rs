@@ -265,6 +265,7 @@ fn a_relative_home_is_made_absolute() {
     let env = said(command.env("CUDAUP_HOME", ".cudaup").args(["env", "12.4", "--json"]).output().unwrap());
     let json: serde_json::Value = serde_json::from_str(&env.out).unwrap();
     assert_eq!(json["variables"]["CUDA_HOME"], root.to_str().unwrap());
+    assert_eq!(env.err, "");
 }
 
 #[test]

@@ -275,9 +275,13 @@ fn a_directory_that_is_no_toolkit_is_not_taken_for_one() {
     let place = at.home().join("toolkits/12.4.1");
     fs::create_dir_all(place.join("photos")).unwrap();
     let words = "toolkits/12.4.1 is there, but it is no toolkit\n";
-    for arguments in [&["install", "12.4.1", "--offline"][..], &["use", "12.4.1"], &["use", "12.4"]] {
+    for (arguments, code, words) in [
+        (&["install", "12.4.1", "--offline"][..], 1, words),
+        (&["use", "12.4.1"], 3, "cannot be used: it has no nvcc\n"),
+        (&["use", "12.4"], 3, "cannot be used: it has no nvcc\n"),
+    ] {
         let refused = at.cudaup("where", arguments);
-        assert_eq!((refused.code, refused.out.as_str()), (Some(1), ""), "{arguments:?}: {}", refused.err);
+        assert_eq!((refused.code, refused.out.as_str()), (Some(code), ""), "{arguments:?}: {}", refused.err);
         assert!(refused.err.contains(words), "{arguments:?}: {}", refused.err);
     }
     let refused = installed(&at, "tree", &["12.4", "--no-verify"]);

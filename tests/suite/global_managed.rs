@@ -5,7 +5,7 @@ use crate::nobody::{as_nobody, is_root, reachable_program};
 use crate::sandbox::Sandbox;
 use std::fs;
 use std::os::unix::fs::symlink;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 /// The real update-alternatives on this machine's own root; `None` where it cannot work there.
 fn alternatives(at: &Sandbox, arguments: &[&str]) -> Option<String> {
@@ -163,4 +163,44 @@ fn without_rights_a_managed_link_is_left_to_root() {
     assert_eq!(said.code, Some(1), "{}", said.out);
     assert!(said.err.contains("is not yours to write\ntry: sudo env "), "{}", said.err);
     assert_eq!(record(&at), before);
+}
+
+#[test]
+fn those_who_come_at_once_wait_for_each_other() {
+    let at = machine();
+    let program = at.home().join("bin/cudaup");
+    let start = |release: &str| {
+        let mut command = at.command(&program, "project");
+        command.args(["use", "--global", release]).stdout(Stdio::null()).stderr(Stdio::piped());
+        command.spawn().unwrap()
+    };
+    let children: Vec<_> = (0..12).map(|n| start(["11.8", "12.4"][n % 2])).collect();
+    for child in children {
+        let ended = child.wait_with_output().unwrap();
+        assert!(ended.status.success(), "{}", String::from_utf8_lossy(&ended.stderr));
+    }
+    // Whatever the order was, each undo takes one step back, to where nothing was.
+    let steps = std::iter::from_fn(|| (text(&at, LINK).is_some()).then(|| done(&at, &["--undo"])));
+    assert!(steps.count() <= 12);
+    assert_eq!(local(&at), ["cuda-11.8", "cuda-12.4"]);
+}
+
+#[test]
+fn an_undo_says_what_is_so() {
+    let at = machine();
+    let refused = |words: &str| {
+        let none = global(&at, &["--undo"]);
+        assert_eq!(none.code, Some(1), "{}", none.out);
+        assert!(none.err.contains(words) && none.err.contains("\ntry: "), "{}", none.err);
+    };
+    let none =
+        "error: no change of /usr/local/cuda by cudaup is left to take back: there is nothing to put back\n";
+    refused(none);
+    done(&at, &["12.4"]);
+    done(&at, &["--undo"]);
+    refused(none);
+    done(&at, &["12.4"]);
+    fs::remove_file(at.path(LINK)).unwrap();
+    symlink("/elsewhere", at.path(LINK)).unwrap();
+    refused("it is /elsewhere, cudaup had made it cuda-12.4, before it was nothing");
 }

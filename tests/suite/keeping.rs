@@ -298,12 +298,13 @@ fn a_killed_uninstall_has_taken_the_default_along() {
     lock.lock().unwrap();
     let mut command = at.command(at.home().join("bin/cudaup"), "p");
     let mut child = command.args(["uninstall", "--force", "13.0.2"]).spawn().unwrap();
-    while at.home().join("default").exists() {
-        assert_eq!(child.try_wait().unwrap(), None, "it ended and left the default");
+    while at.home().join("toolkits/13.0.2").exists() {
+        assert_eq!(child.try_wait().unwrap(), None, "it ended and left the toolkit");
         std::thread::yield_now();
     }
     child.kill().unwrap();
     child.wait().unwrap();
+    assert!(!at.home().join("default").exists());
     drop(lock);
     let left: Vec<_> = fs::read_dir(at.home().join("staging")).unwrap().flatten().collect();
     assert!(left.iter().any(|e| e.file_name().to_string_lossy().starts_with("removed-13.0.2-")), "{left:?}");

@@ -30,6 +30,7 @@ mod init;
 mod install;
 mod installer;
 mod keeping;
+mod mending;
 mod net;
 mod nobody;
 mod odd_places;

@@ -1,6 +1,6 @@
 //! Projects in places with odd names, and a very long PATH, by each way into a toolkit.
 
-use crate::sandbox::Sandbox;
+use crate::sandbox::{Sandbox, said};
 use crate::shell_driver::{Shell, command, shells};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -87,4 +87,37 @@ fn the_home_is_no_project_by_whatever_name() {
     let told = at.cudaup("linked", &["use", "12.4"]);
     assert!(told.out.contains("your default") && told.err.contains("is no project"), "{told:?}");
     assert!(!at.path("home/.cuda-version").exists());
+}
+
+#[test]
+fn a_home_that_is_odd_or_not_there_is_told_by_whoever_writes() {
+    let at = Sandbox::new();
+    at.write("p/file", "");
+    let run = |home: &str, arguments: &[&str]| {
+        let mut command = at.command(at.home().join("bin/cudaup"), "p");
+        said(command.env("CUDAUP_HOME", home).args(arguments).output().unwrap())
+    };
+    for reads in [&["list"][..], &["cache"], &["cache", "clean"], &["rehash"]] {
+        for home in ["none/at/all", "file/below"] {
+            let done = run(home, reads);
+            let quiet = done.err.is_empty() || (reads == ["rehash"] && done.err.starts_with("note: "));
+            assert!(done.code == Some(0) && quiet, "{home} {reads:?}: {}", done.err);
+        }
+        for (home, words) in [
+            ("file", format!("error: {} is no directory, so there", at.path("p/file").display())),
+            (
+                "~/x",
+                "a `~` that no shell has put a directory for\ntry: export CUDAUP_HOME=\"$HOME/x\"".into(),
+            ),
+        ] {
+            let refused = run(home, reads);
+            assert!(refused.code == Some(1) && refused.err.contains(&words), "{home}: {}", refused.err);
+        }
+    }
+    assert!(!at.path("p/none").exists());
+    let written = run("none/at/all", &["use", "--default", "12.4", "--no-install"]);
+    let place = at.path("p/none/at/all");
+    let note = format!("for this one: export CUDAUP_HOME={}\n", place.display());
+    assert!(written.code == Some(0) && written.err.contains(&note), "{}", written.err);
+    assert!(place.join("default").is_file());
 }

@@ -301,7 +301,37 @@ fn a_managed_toolkit_that_the_machines_link_leads_to_is_kept() {
         "{}",
         refused.err
     );
-    assert_eq!(place.cudaup("uninstall 12.4 --force").code, Some(0));
+    let done = place.cudaup("uninstall 12.4 --force");
+    assert_eq!(done.code, Some(0), "{}", done.err);
+    assert!(done.out.contains("/usr/local/cuda leads nowhere now, for all users\nnext: "), "{}", done.out);
+}
+
+#[test]
+fn a_link_that_leads_nowhere_afterwards_is_told_and_what_is_advised_leads_on() {
+    let place = Place::new();
+    assert_eq!(place.install("13.0").code, Some(0));
+    assert_eq!(place.cudaup("use --global 13.0").code, Some(0));
+    // Copies: one is of another release by its receipt, the other has a name that cudaup gives to none.
+    let copy = |name: &str, version: &str| {
+        let root = place.at.path("usr/local").join(name);
+        let copied = Command::new("/bin/cp").arg("-a").arg(place.root()).arg(&root).status().unwrap();
+        assert!(copied.success());
+        let receipt = fs::read_to_string(root.join("receipt.json")).unwrap().replace("13.0.3", version);
+        fs::write(root.join("receipt.json"), receipt).unwrap();
+    };
+    copy("cuda-13.1", "13.1.0");
+    copy("cuda-13", "13.0.3");
+    let refused = place.cudaup("uninstall --system 13 --force");
+    assert_eq!(refused.code, Some(2), "{}", refused.out);
+    let next: Vec<&str> =
+        refused.err.lines().filter_map(|l| l.split_once("cudaup uninstall ")).map(|l| l.1).collect();
+    assert_eq!(next, ["--system --force 13.0.3", "--system --force 13.1.0"], "{}", refused.err);
+    let done = place.cudaup(&format!("uninstall {}", next[0]));
+    assert_eq!(done.code, Some(0), "{}", done.err);
+    assert!(done.out.contains("/usr/local/cuda leads nowhere now, for all users\nnext: "), "{}", done.out);
+    let done = place.cudaup(&format!("uninstall {}", next[1]));
+    assert!(done.code == Some(0) && !done.out.contains("nowhere"), "{}{}", done.out, done.err);
+    assert_eq!(place.local(), [".cudaup-global.json", "cuda", "cuda-13"]);
 }
 
 #[test]

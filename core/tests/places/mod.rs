@@ -217,8 +217,10 @@ fn debians_package_is_told_from_other_programs_of_the_system() {
 #[test]
 fn another_home_gives_its_toolkits_and_not_what_is_in_the_making() {
     let shared = |disk: MapDisk| {
-        disk.with("/shared/toolkits/12.4.1/bin/nvcc", "")
-            .with("/shared/toolkits/12.10.0/lib64/x", "")
+        disk.toolkit("/shared/toolkits/12.4.1", "12.4.1")
+            .with("/shared/toolkits/12.10.0/lib64/libcublas.so", "")
+            .with("/shared/toolkits/12.10.0/receipt.json", "{}")
+            .with("/shared/toolkits/12.9.0/thesis", "junk")
             .with("/shared/toolkits/9.2/bin/nvcc", "no exact version")
             .with("/shared/staging/installing-13.0.2/bin/nvcc", "")
             .node("/shared/toolkits/11.8.0", Node::Locked)
@@ -234,6 +236,7 @@ fn another_home_gives_its_toolkits_and_not_what_is_in_the_making() {
         [
             "/shared/toolkits/11.8.0 shared cudaup-home broken: its directory cannot be read",
             "/shared/toolkits/12.4.1 shared cudaup-home 12.4.1",
+            "/shared/toolkits/12.9.0 shared cudaup-home broken: it has no nvcc",
             "/shared/toolkits/12.10.0 shared cudaup-home 12.10.0",
             "/data/x shared cudaup-home 11.6.2",
             "/shared/toolkits/lost shared cudaup-home broken: it leads to /data/lost, which is not there",

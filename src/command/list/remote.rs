@@ -69,8 +69,10 @@ pub fn run(context: &Context, only: Option<&str>, refresh: bool) -> Result<Outco
 
 /// The list that is remembered while it is current, else a new one; an old one where no source answers.
 fn catalogue_now(context: &Context, refresh: bool, now: u64) -> Result<Catalogue, Failure> {
-    let platform =
-        Platform::here().ok_or_else(|| Failure::failed("NVIDIA builds no toolkit for this machine"))?;
+    let platform = Platform::here().ok_or_else(|| {
+        Failure::failed("NVIDIA builds no toolkit for this machine")
+            .hint("cudaup list   (what is here already)")
+    })?;
     let home = context.home.path();
     let key = catalogue::key(&context.host, home, platform)?;
     let before = catalogue::remembered(home, &key);
