@@ -25,7 +25,7 @@ mod ui;
 use clap::Parser;
 use cli::{Cli, When};
 use command::habits::{self, Habit};
-use command::use_::end_of_shell;
+use command::this_shell::end_of_shell;
 use command::{Context, Outcome, Program};
 use cudaup_core::home::Home;
 use cudaup_core::inventory::MACHINE;

@@ -22,6 +22,7 @@ pub mod order;
 pub mod rehash;
 pub mod remove;
 pub mod system;
+pub mod this_shell;
 pub mod typed;
 pub mod uninstall;
 pub mod unlink;
@@ -145,4 +146,16 @@ pub fn nothing_chosen(context: &Context) -> Failure {
         None => failure.hint("cudaup install latest"),
     }
     .hint("cudaup use VERSION (this project)   cudaup use --default VERSION (you)")
+}
+
+/// What an add-on that is asked for with the toolkit and is not installed keeps from happening, and how to get it.
+pub fn lacking<T>(met: &Result<T, Refusal>) -> Vec<String> {
+    match met {
+        Err(refusal @ Refusal { why: Why::AddonAbsent(_), .. }) => {
+            let warning = format!("warning: {refusal}; until it is, no toolkit is entered here");
+            let next = refusal.tries().into_iter().map(|next| format!("next: {next}"));
+            std::iter::once(warning).chain(next).collect()
+        }
+        _ => Vec::new(),
+    }
 }
