@@ -26,6 +26,7 @@ mod hook_limits;
 mod hook_neighbours;
 mod hook_seen;
 mod hook_zsh;
+mod host_compilers;
 mod init;
 mod install;
 mod installer;
