@@ -25,7 +25,7 @@ mod ui;
 use clap::Parser;
 use cli::{Cli, When};
 use command::habits::{self, Habit};
-use command::this_shell::end_of_shell;
+use command::leave;
 use command::{Context, Outcome, Program};
 use cudaup_core::home::Home;
 use cudaup_core::inventory::MACHINE;
@@ -74,9 +74,9 @@ fn parse(arguments: Vec<OsString>, host: &Host) -> Result<(Cli, Line), ExitCode>
     let json = arguments.iter().take_while(|a| *a != "--").any(|a| a == "--json");
     let arguments = match habits::habit(arguments.get(1..).unwrap_or_default()) {
         Some(Habit::Says(text)) => return Err(complain(&Failure::new(Exit::Usage, text), json)),
-        Some(Habit::EndsShell(text)) => {
-            let failure = Failure::new(Exit::Usage, text).hint(end_of_shell(host));
-            return Err(complain(&failure, json));
+        Some(Habit::TakesBack(back)) => {
+            let context = context(host.clone(), Talk::default(), Line::default());
+            return Err(complain(&context.map_or_else(|none| none, |c| leave::answer(&c, back)), json));
         }
         Some(Habit::Means(meant)) => arguments.into_iter().take(1).chain(meant).collect(),
         None => arguments,

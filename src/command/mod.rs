@@ -14,6 +14,7 @@ pub mod hook;
 pub mod info;
 pub mod init;
 pub mod install;
+pub mod leave;
 pub mod library;
 pub mod link;
 pub mod list;

@@ -15,7 +15,8 @@ fn machine() -> Sandbox {
         );
         at.write(&format!("home/.cudaup/toolkits/{version}/include/crt/host_config.h"), header);
     }
-    for (name, version) in [("gcc", "12.2.0"), ("g++", "12.2.0"), ("gcc-11", "11.3.0"), ("g++-11", "11.3.0")] {
+    for (name, version) in [("gcc", "12.2.0"), ("g++", "12.2.0"), ("gcc-11", "11.3.0"), ("g++-11", "11.3.0")]
+    {
         at.script(&format!("compilers/{name}"), &format!("echo {version}"));
     }
     at
@@ -53,10 +54,7 @@ fn the_key_is_advised_in_the_file_that_holds() {
     // What is advised helps: the default's key holds under the variable, and a pin's where it asks for the same.
     at.write("home/.cudaup/default", "host_compiler = g++-11\n");
     assert_eq!(notes(&cudaup(&at, "q", &[("CUDAUP_VERSION", "11.8.0")], &["current"])), [""; 0]);
-    assert_eq!(
-        notes(&cudaup(&at, "q", &[("_CUDAUP_SHELL", "bash")], &["use", "--shell", "11.8"])),
-        [""; 0]
-    );
+    assert_eq!(notes(&cudaup(&at, "q", &[("_CUDAUP_SHELL", "bash")], &["use", "--shell", "11.8"])), [""; 0]);
     at.write("home/.cudaup/default", "");
     at.write("home/p/.cuda-version", "11.8\nhost_compiler = g++-11\n");
     let in_p = cudaup(&at, "home/p", &[("_CUDAUP_SHELL", "bash")], &["use", "--shell", "11.8"]);
