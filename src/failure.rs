@@ -112,8 +112,19 @@ impl Line {
 
 impl fmt::Display for Line {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.0.is_empty() { f.write_str(SAME) } else { write!(f, "cudaup {}", shell_words::join(&self.0)) }
+        f.write_str(&if self.0.is_empty() { SAME.to_owned() } else { typed(&self.0) })
     }
+}
+
+/// A command line of cudaup as it can be typed. The value of `--key=value` is quoted by itself, where it has to be.
+pub fn typed(words: &[String]) -> String {
+    let quote = |word: &String| match word.split_once('=') {
+        Some((key, value)) if key.starts_with("--") && shell_words::quote(key) == key => {
+            format!("{key}={}", shell_words::quote(value))
+        }
+        _ => shell_words::quote(word).into_owned(),
+    };
+    std::iter::once("cudaup".to_owned()).chain(words.iter().map(quote)).collect::<Vec<_>>().join(" ")
 }
 
 impl fmt::Display for Failure {
@@ -147,6 +158,9 @@ mod tests {
         assert_eq!(line.with("12.04", "12.4"), "cudaup install 12.4 --from 'a b'");
         assert_eq!(line.with("12.05", "12.5"), "the same command with 12.5");
         assert_eq!(Line::default().to_string(), SAME);
+        let line =
+            Line::new(&["/x/cudaup", "install", "--from=a b", "--source=pypi", "a=b"].map(OsString::from));
+        assert_eq!(line.to_string(), "cudaup install --from='a b' --source=pypi 'a=b'");
     }
 
     #[test]

@@ -22,11 +22,11 @@ mod source;
 mod toolkit;
 mod ui;
 
-use clap::Parser;
+use clap::{CommandFactory, Parser};
 use cli::{Cli, When};
 use command::habits::{self, Habit};
-use command::leave;
 use command::{Context, Outcome, Program};
+use command::{leave, usage};
 use cudaup_core::home::Home;
 use cudaup_core::inventory::MACHINE;
 use cudaup_core::text::plain;
@@ -82,16 +82,15 @@ fn parse(arguments: Vec<OsString>, host: &Host) -> Result<(Cli, Line), ExitCode>
         None => arguments,
     };
     let line = Line::new(&arguments);
-    Cli::try_parse_from(arguments).map(|cli| (cli, line)).map_err(|error| {
+    Cli::try_parse_from(&arguments).map(|cli| (cli, line)).map_err(|error| {
+        let mut parser = Cli::command();
+        parser.build();
+        if let Some(failure) = usage::failure(&error, &arguments, &parser) {
+            return complain(&failure, json);
+        }
         // A closed pipe is no reason to fail.
         let _ = error.print();
-        let code = ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
-        let message = error.render().to_string();
-        if json && error.exit_code() != 0 {
-            as_json(&Failure::new(Exit::Usage, message.trim()), code)
-        } else {
-            code
-        }
+        ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
     })
 }
 

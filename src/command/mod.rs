@@ -27,6 +27,7 @@ pub mod this_shell;
 pub mod typed;
 pub mod uninstall;
 pub mod unlink;
+pub mod usage;
 pub mod use_;
 pub mod use_global;
 pub mod which;

@@ -46,3 +46,4 @@ mod system_guards;
 mod tcsh;
 mod terminal;
 mod traps;
+mod usage;
