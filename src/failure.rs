@@ -65,7 +65,7 @@ impl Failure {
     /// Writes the command out where advice ends in [`SAME`], and names no other place for toolkits where none was to be put anywhere.
     #[must_use]
     pub fn of_command(mut self, line: &Line) -> Self {
-        let fills = line.0.iter().any(|word| matches!(word.as_str(), "install" | "add"));
+        let fills = line.has("install") || line.has("add");
         for advice in &mut self.tries {
             if advice == ELSEWHERE && !fills {
                 "df -h   (free some room there)".clone_into(advice);
@@ -100,9 +100,14 @@ impl Line {
         Self(arguments.iter().skip(1).map(|a| a.to_string_lossy().into_owned()).collect())
     }
 
+    /// Whether a word stands in it.
+    pub fn has(&self, word: &str) -> bool {
+        self.0.iter().any(|w| w == word)
+    }
+
     /// The same line with one word in another spelling.
     pub fn with(&self, word: &str, spelled: &str) -> String {
-        if !self.0.iter().any(|w| w == word) {
+        if !self.has(word) {
             return format!("the same command with {spelled}");
         }
         let other = |w: &String| if w == word { spelled.to_owned() } else { w.clone() };

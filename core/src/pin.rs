@@ -2,6 +2,7 @@
 
 use crate::addon::{self, Library, Number};
 use crate::request::{BadRequest, Request, printable};
+use crate::spelling::nearest;
 use std::path::{Path, PathBuf};
 
 /// The name of a pin.
@@ -161,33 +162,36 @@ pub fn parse_default(bytes: &[u8]) -> Result<Pin, BadPin> {
     Ok(pin)
 }
 
-/// `text` with its request replaced: comments, keys, blank lines between them stay as they are. A text without a request
-/// gets it as its first line. Line ends become LF, a UTF-8 mark is dropped.
+/// `text` with its request replaced: comments, keys, blank lines between them and line ends stay as they are. A text
+/// without a request gets it as its first line. A UTF-8 mark is dropped.
 pub fn with_request(bytes: &[u8], request: &str) -> Result<String, BadPin> {
     let text = text(bytes)?;
+    let own_end =
+        if text.split_once('\n').is_some_and(|(first, _)| first.ends_with('\r')) { "\r\n" } else { "\n" };
     let mut out = String::new();
     let mut done = false;
-    for line in text.lines() {
+    for whole in text.split_inclusive('\n') {
+        let line = whole.strip_suffix('\n').unwrap_or(whole).trim_end_matches('\r');
+        let end = whole.get(line.len()..).filter(|end| !end.is_empty()).unwrap_or(own_end);
         let code = without_comment(line);
         let content = code.trim();
         let setting = content.split_once('=').is_some_and(|(key, _)| is_key(key.trim()));
         if done || content.is_empty() {
             out.push_str(line);
         } else if setting {
-            out.extend([request, "\n", line]);
+            out.extend([request, own_end, line]);
             done = true;
         } else {
             out.push_str(&line.replacen(content, request, 1));
             done = true;
         }
-        out.push('\n');
+        out.push_str(end);
     }
     if !done {
         out.push_str(request);
-        out.push('\n');
     }
     out.truncate(out.trim_end().len());
-    out.push('\n');
+    out.push_str(own_end);
     Ok(out)
 }
 
@@ -196,10 +200,10 @@ pub fn with_request(bytes: &[u8], request: &str) -> Result<String, BadPin> {
 pub fn without_request(bytes: &[u8]) -> Result<Option<String>, BadPin> {
     let line = parse_default(bytes)?.line;
     let kept: String = text(bytes)?
-        .lines()
+        .split_inclusive('\n')
         .enumerate()
         .filter(|(i, _)| i + 1 != line)
-        .map(|(_, l)| format!("{l}\n"))
+        .map(|(_, l)| if l.ends_with('\n') { l.to_owned() } else { format!("{l}\n") })
         .collect();
     Ok(Some(kept).filter(|k| !k.trim().is_empty()))
 }
@@ -265,6 +269,12 @@ fn set(pin: &mut Pin, line: usize, key: &str, value: &str) -> Result<(), BadPin>
         _ => pin.unknown.push((line, printable(key))),
     }
     Ok(())
+}
+
+/// The key that a misspelled one was to be.
+pub fn meant_key(key: &str) -> Option<&'static str> {
+    let own = ["ld_library_path", "cpath", "host_compiler", "components", "roots"];
+    nearest(key, own.into_iter().chain(addon::LIBRARIES.iter().map(|library| library.name)))
 }
 
 fn on_off(value: &str) -> Option<bool> {
@@ -335,6 +345,14 @@ mod tests {
         assert_eq!((pin.settings.ld_library_path, pin.settings.cpath), (Some(false), Some(true)));
         assert_eq!(pin.settings.host_compiler.as_deref(), Some("g++-11"));
         assert_eq!(pin.unknown, [(7, "shiny".to_owned())]);
+        for (key, meant) in [
+            ("host_compilr", Some("host_compiler")),
+            ("cuddn", Some("cudnn")),
+            ("LD_LIBRARY_PATH", Some("ld_library_path")),
+            ("shiny", None),
+        ] {
+            assert_eq!(meant_key(key), meant, "{key}");
+        }
     }
 
     #[test]
@@ -365,13 +383,18 @@ mod tests {
         let left = |text: &str| without_request(text.as_bytes()).unwrap();
         assert_eq!(left("12.4\n"), None);
         assert_eq!(left("# mine\n12.4\nroots = /x\n").as_deref(), Some("# mine\nroots = /x\n"));
+        assert_eq!(left("12.4\r\ncpath = off\r\n").as_deref(), Some("cpath = off\r\n"));
     }
 
     #[test]
     fn a_request_is_replaced_and_nothing_else() {
         let new = |text: &str| with_request(text.as_bytes(), "12.4").unwrap();
-        assert_eq!(new("11.8\r\n"), "12.4\n");
+        assert_eq!(new("11.8\r\n"), "12.4\r\n");
+        assert_eq!(new("# x\r\n11.8 # y\r\n\r\ncpath = off"), "# x\r\n12.4 # y\r\n\r\ncpath = off\r\n");
+        assert_eq!(new("cpath = off\r\n"), "12.4\r\ncpath = off\r\n");
+        assert_eq!(new("# x\r\n"), "# x\r\n12.4\r\n");
         assert_eq!(new("\n11.8\r\n\r\n"), "\n12.4\n");
+        assert_eq!(new("11.8\ncpath = off\r\n\n"), "12.4\ncpath = off\n");
         assert_eq!(new(""), "12.4\n");
         assert_eq!(new("# top\n  11.8  # why\ncudnn = 9.8"), "# top\n  12.4  # why\ncudnn = 9.8\n");
         assert_eq!(new("cudnn = 9.8\n"), "12.4\ncudnn = 9.8\n");

@@ -179,8 +179,8 @@ fn a_dockerfile_takes_the_lines() {
     foreign(&mut command);
     let json = said(command.args(["env", "--docker", "--json"]).output().unwrap()).out;
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();
-    let variables = json["variables"].as_object().unwrap().iter();
-    let lines: String = variables.map(|(n, v)| format!("ENV {n}=\"{}\"\n", v.as_str().unwrap())).collect();
+    let values = json["variables"].as_object().unwrap().iter();
+    let lines: String = values.map(|(n, v)| format!("ENV {n}=\"{}\"\n", v.as_str().unwrap())).collect();
     assert_eq!(lines, text);
     assert!(!text.contains("CUDAUP_STATE") && !text.contains("cuda-9.1"), "{text}");
     assert!(text.lines().all(|l| l.starts_with("ENV ")), "{text}");
