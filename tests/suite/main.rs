@@ -37,6 +37,7 @@ mod odd_places;
 mod other_shells;
 mod pages;
 mod profile;
+mod readme;
 mod sandbox;
 mod shell_driver;
 mod shims;
