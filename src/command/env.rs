@@ -20,16 +20,24 @@ use std::io::Write;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
+const READ_BY: &str = "\
+How a shell reads it:
+  bash, zsh, ksh, sh   eval \"$(cudaup env)\"
+  fish                 cudaup env | source
+  tcsh                 eval \"`cudaup env`\"
+  elvish               eval (cudaup env | slurp)
+  xonsh                execx($(cudaup env --shell xonsh))
+  powershell           cudaup env | Out-String | Invoke-Expression
+  nushell              cudaup env | save -f env.nu, and then: source env.nu";
+
 /// Print the environment of the toolkit that applies here, for a shell to read.
 #[derive(Debug, Arguments)]
+#[command(after_help = READ_BY)]
 pub struct Args {
-    /// The toolkit: 12, 12.4, 12.4.1, latest, system or a link's name
+    /// The toolkit: 12, 12.4, 12.4.1, latest, system or a link's name; the one that applies here where none is named
+    #[arg(value_name = "VERSION")]
     request: Option<String>,
     /// The shell that reads it, such as bash, fish or nushell; the one that runs cudaup where this is left out
-    ///
-    /// bash, zsh, ksh, sh: eval "$(cudaup env)"; fish: cudaup env | source; tcsh: eval "`cudaup env`"; elvish: eval (cudaup
-    /// env | slurp); xonsh: execx($(cudaup env --shell xonsh)); powershell: cudaup env | Out-String | Invoke-Expression;
-    /// nushell: cudaup env | save env.nu, and then source env.nu.
     #[arg(long, conflicts_with_all = ["github", "docker"])]
     shell: Option<String>,
     /// ENV lines for a Dockerfile

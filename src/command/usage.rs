@@ -102,9 +102,8 @@ impl Wrong<'_> {
         let options: Vec<String> =
             self.command.get_arguments().filter_map(|a| Some(format!("--{}", a.get_long()?))).collect();
         // `-default` is read as five options of one letter.
-        let typed =
-            self.words.iter().find(|w| w.starts_with(word) || (word.len() == 2 && w.starts_with(word)));
-        let long = typed.map(|typed| split(typed).map_or(typed.as_str(), |(key, _)| key)).unwrap_or(word);
+        let found = self.words.iter().find(|w| w.starts_with(word));
+        let long = found.map_or(word, |found| split(found).map_or(found.as_str(), |(key, _)| key));
         let single = format!("-{long}");
         let exact = options.iter().find(|option| **option == single).map(String::as_str);
         let meant = exact
@@ -177,12 +176,14 @@ impl Wrong<'_> {
         if others.is_empty() || others == [one.clone()] {
             return (format!("{one} is given twice"), vec![self.help()]);
         }
-        let switch = |name: &&String| {
-            let switches = self.command.get_arguments().filter(|a| !a.get_action().takes_values());
-            switches.filter_map(clap::Arg::get_long).any(|long| name.strip_prefix("--") == Some(long))
+        let switches = || self.command.get_arguments().filter(|a| !a.get_action().takes_values());
+        let without = |name: &String| {
+            let switch =
+                switches().find(|a| a.get_long().is_some() && a.get_long() == name.strip_prefix("--"))?;
+            let short = switch.get_short().map(|letter| format!("-{letter}"));
+            self.with(name, &[]).or_else(|| self.with(&short?, &[]))
         };
-        let both = std::iter::once(&one).chain(&others);
-        let tries: Vec<String> = both.filter(switch).filter_map(|name| self.with(name, &[])).collect();
+        let tries: Vec<String> = std::iter::once(&one).chain(&others).filter_map(without).collect();
         let tries = if tries.is_empty() { vec![self.help()] } else { tries };
         (format!("{one} and {} do not go together", others.join(", ")), tries)
     }

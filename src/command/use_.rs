@@ -30,10 +30,10 @@ pub struct Args {
     /// 12, 12.4, 12.4.1, latest, system or a link's name
     #[arg(required_unless_present = "undo")]
     version: Option<String>,
-    /// Only this shell, until it ends
+    /// Only this shell, until it ends; needs the hook (cudaup init --write), or eval "$(cudaup use --shell VERSION)"
     #[arg(long, conflicts_with_all = ["default", "pin"])]
     shell: bool,
-    /// Your default, wherever no directory says otherwise
+    /// Your default, for wherever no .cuda-version says otherwise
     #[arg(long, conflicts_with = "pin")]
     default: bool,
     /// The machine's, for all users: what /usr/local/cuda leads to
@@ -45,7 +45,7 @@ pub struct Args {
     /// With --global: only say what would be done
     #[arg(long, requires = "global")]
     dry_run: bool,
-    /// Write .cuda-version, in your home directory too
+    /// Write .cuda-version also in your home directory and in /, where `use` sets your default instead
     #[arg(long)]
     pin: bool,
     /// Install the version where it is missing, without asking

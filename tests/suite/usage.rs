@@ -55,7 +55,7 @@ const WRONG: [(&str, &str, &[&str]); 36] = [
     ),
     ("use --undo --global 12", "--undo and VERSION do not go together", &["use --global 12"]),
     ("which --root nvcc", "--root and TOOL do not go together", &["which nvcc"]),
-    ("--quiet -v list", "--quiet and --verbose do not go together", &["-v list"]),
+    ("--quiet -v list", "--quiet and --verbose do not go together", &["-v list", "--quiet list"]),
     ("install --from a --source pypi", "--from and --source do not go together", &["install --help"]),
     ("use --pin --pin 12", "--pin is given twice", &["use --help"]),
     ("use --yes=1 12", "--yes takes no value, and `1` is given", &["use --yes 12"]),
