@@ -107,7 +107,9 @@ fn named(name: &str) -> Option<&'static Dialect> {
 fn unknown<'a>(name: &str, known: impl Iterator<Item = &'a Dialect>) -> Failure {
     let known: Vec<_> = known.map(|d| d.name()).collect();
     let of = format!("`{}` is none of the shells known here: {}", name.escape_debug(), known.join(", "));
-    let meant = nearest(name, known).map_or_else(String::new, |meant| format!("; did you mean {meant}?"));
+    // A shell that is known and serves for other things is no misspelled one.
+    let meant = if named(name).is_some() { None } else { nearest(name, known) };
+    let meant = meant.map_or_else(String::new, |meant| format!("; did you mean {meant}?"));
     Failure::new(Exit::Usage, of + &meant)
 }
 
