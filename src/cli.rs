@@ -7,24 +7,36 @@ use crate::install::share;
 use clap::{Parser, Subcommand, ValueEnum};
 use std::ffi::OsString;
 
+const OF_EVERY_COMMAND: &str = "Options of every command";
+
+const EXAMPLES: &str = "\
+Examples:
+  cudaup install 12.4           next to the others, without root
+  cudaup init --write           once: your shell follows .cuda-version from directory to directory
+  cudaup use 12.4               in a project: writes .cuda-version there
+  cudaup current                which toolkit applies here, and what says so
+  cudaup exec 11.8 -- make      one command with another toolkit
+
+Exit codes: 0 done, 1 failed, 2 wrong usage, 3 no such version, 4 network, 5 wrong bytes, 6 busy";
+
 /// Install CUDA toolkits side by side and use the right one in every project.
 #[derive(Debug, Parser)]
-#[command(name = "cudaup", version, arg_required_else_help = true, max_term_width = 100)]
+#[command(name = "cudaup", version, arg_required_else_help = true, max_term_width = 100, after_help = EXAMPLES)]
 pub struct Cli {
     /// Print one JSON object instead of text
-    #[arg(long, global = true)]
+    #[arg(long, global = true, help_heading = OF_EVERY_COMMAND)]
     pub json: bool,
     /// Say nothing but errors
-    #[arg(short, long, global = true)]
+    #[arg(short, long, global = true, help_heading = OF_EVERY_COMMAND)]
     pub quiet: bool,
     /// Say more
-    #[arg(short, long, global = true, conflicts_with = "quiet")]
+    #[arg(short, long, global = true, help_heading = OF_EVERY_COMMAND, conflicts_with = "quiet")]
     pub verbose: bool,
     /// Ask nothing of the network; CUDAUP_OFFLINE=1 says the same
-    #[arg(long, global = true)]
+    #[arg(long, global = true, help_heading = OF_EVERY_COMMAND)]
     pub offline: bool,
     /// When to use colour; NO_COLOR is honoured
-    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    #[arg(long, global = true, help_heading = OF_EVERY_COMMAND, value_name = "WHEN", default_value = "auto")]
     pub color: When,
     /// What to do
     #[command(subcommand)]

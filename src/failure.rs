@@ -65,7 +65,7 @@ impl Failure {
     /// Writes the command out where advice ends in [`SAME`], and names no other place for toolkits where none was to be put anywhere.
     #[must_use]
     pub fn of_command(mut self, line: &Line) -> Self {
-        let fills = line.0.iter().any(|word| matches!(word.as_str(), "install" | "add"));
+        let fills = line.has("install") || line.has("add");
         for advice in &mut self.tries {
             if advice == ELSEWHERE && !fills {
                 "df -h   (free some room there)".clone_into(advice);
@@ -100,9 +100,14 @@ impl Line {
         Self(arguments.iter().skip(1).map(|a| a.to_string_lossy().into_owned()).collect())
     }
 
+    /// Whether a word stands in it.
+    pub fn has(&self, word: &str) -> bool {
+        self.0.iter().any(|w| w == word)
+    }
+
     /// The same line with one word in another spelling.
     pub fn with(&self, word: &str, spelled: &str) -> String {
-        if !self.0.iter().any(|w| w == word) {
+        if !self.has(word) {
             return format!("the same command with {spelled}");
         }
         let other = |w: &String| if w == word { spelled.to_owned() } else { w.clone() };
@@ -112,8 +117,19 @@ impl Line {
 
 impl fmt::Display for Line {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.0.is_empty() { f.write_str(SAME) } else { write!(f, "cudaup {}", shell_words::join(&self.0)) }
+        f.write_str(&if self.0.is_empty() { SAME.to_owned() } else { typed(&self.0) })
     }
+}
+
+/// A command line of cudaup as it can be typed. The value of `--key=value` is quoted by itself, where it has to be.
+pub fn typed(words: &[String]) -> String {
+    let quote = |word: &String| match word.split_once('=') {
+        Some((key, value)) if key.starts_with("--") && shell_words::quote(key) == key => {
+            format!("{key}={}", shell_words::quote(value))
+        }
+        _ => shell_words::quote(word).into_owned(),
+    };
+    std::iter::once("cudaup".to_owned()).chain(words.iter().map(quote)).collect::<Vec<_>>().join(" ")
 }
 
 impl fmt::Display for Failure {
@@ -147,6 +163,9 @@ mod tests {
         assert_eq!(line.with("12.04", "12.4"), "cudaup install 12.4 --from 'a b'");
         assert_eq!(line.with("12.05", "12.5"), "the same command with 12.5");
         assert_eq!(Line::default().to_string(), SAME);
+        let line =
+            Line::new(&["/x/cudaup", "install", "--from=a b", "--source=pypi", "a=b"].map(OsString::from));
+        assert_eq!(line.to_string(), "cudaup install --from='a b' --source=pypi 'a=b'");
     }
 
     #[test]

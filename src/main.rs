@@ -22,11 +22,11 @@ mod source;
 mod toolkit;
 mod ui;
 
-use clap::Parser;
+use clap::{CommandFactory, Parser};
 use cli::{Cli, When};
 use command::habits::{self, Habit};
-use command::use_::end_of_shell;
 use command::{Context, Outcome, Program};
+use command::{leave, usage};
 use cudaup_core::disk::{Disk, Entry};
 use cudaup_core::home::Home;
 use cudaup_core::inventory::MACHINE;
@@ -75,24 +75,23 @@ fn parse(arguments: Vec<OsString>, host: &Host) -> Result<(Cli, Line), ExitCode>
     let json = arguments.iter().take_while(|a| *a != "--").any(|a| a == "--json");
     let arguments = match habits::habit(arguments.get(1..).unwrap_or_default()) {
         Some(Habit::Says(text)) => return Err(complain(&Failure::new(Exit::Usage, text), json)),
-        Some(Habit::EndsShell(text)) => {
-            let failure = Failure::new(Exit::Usage, text).hint(end_of_shell(host));
-            return Err(complain(&failure, json));
+        Some(Habit::TakesBack(back)) => {
+            let context = context(host.clone(), Talk::default(), Line::default());
+            return Err(complain(&context.map_or_else(|none| none, |c| leave::answer(&c, back)), json));
         }
         Some(Habit::Means(meant)) => arguments.into_iter().take(1).chain(meant).collect(),
         None => arguments,
     };
     let line = Line::new(&arguments);
-    Cli::try_parse_from(arguments).map(|cli| (cli, line)).map_err(|error| {
+    Cli::try_parse_from(&arguments).map(|cli| (cli, line)).map_err(|error| {
+        let mut parser = Cli::command();
+        parser.build();
+        if let Some(failure) = usage::failure(&error, &arguments, &parser) {
+            return complain(&failure, json);
+        }
         // A closed pipe is no reason to fail.
         let _ = error.print();
-        let code = ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
-        let message = error.render().to_string();
-        if json && error.exit_code() != 0 {
-            as_json(&Failure::new(Exit::Usage, message.trim()), code)
-        } else {
-            code
-        }
+        ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
     })
 }
 

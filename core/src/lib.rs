@@ -25,6 +25,7 @@ pub mod pin;
 pub mod refusal;
 pub mod request;
 pub mod resolve;
+pub mod spelling;
 pub mod state;
 pub mod text;
 pub mod tools;

@@ -46,7 +46,7 @@ impl Request {
         match respelled(text) {
             Some(version) => Err(bad(Some(version))),
             None if is_link_name(text) => Ok(Self::Link(text.to_owned())),
-            None => Err(bad(dashed(text))),
+            None => Err(bad(otherwise(text))),
         }
     }
 
@@ -120,11 +120,13 @@ pub fn respelled(text: &str) -> Option<Version> {
     known.then_some(without_build(version))
 }
 
-/// The version behind `12-4`, as packages spell it. No link has such a name.
-fn dashed(text: &str) -> Option<Version> {
-    let is_number = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
-    let numbers = text.contains('-') && text.split('-').all(is_number);
-    numbers.then(|| respelled(&text.replace('-', "."))).flatten()
+/// The version behind `12-4`, as packages spell it, `12,4`, `12..4` and `12.4.`. No link has such a name.
+fn otherwise(text: &str) -> Option<Version> {
+    let parts: Vec<&str> = text.split(['-', ',', '.', ' ', '_']).filter(|part| !part.is_empty()).collect();
+    let numbers = parts.iter().all(|part| part.bytes().all(|b| b.is_ascii_digit()));
+    let begins = text.starts_with(|c: char| c.is_ascii_digit());
+    // `12-` could have lost anything.
+    (numbers && begins && !text.ends_with('-')).then(|| respelled(&parts.join("."))).flatten()
 }
 
 /// NVIDIA numbers builds of nvcc and libraries in the third place (12.1.66): no update has had two digits.
@@ -203,10 +205,14 @@ mod tests {
             ("12.4.*", "12.4"),
             ("12.01", "12.1"),
             ("12-4", "12.4"),
+            ("12,4", "12.4"),
+            ("12.4,1", "12.4.1"),
+            ("12..4", "12.4"),
+            ("12.4.", "12.4"),
         ] {
             assert_eq!(meant(text).as_deref(), Some(right), "{text}");
         }
-        for text in ["", "12-", "-12", "../x", "$(touch x)", "a b", "Ünïcode", "12,4", "1\u{1b}[31m"] {
+        for text in ["", "12-", "-12", "../x", "$(touch x)", "a b", "Ünïcode", "1,2,3,4", "1\u{1b}[31m"] {
             assert_eq!(meant(text), None, "{text}");
         }
     }

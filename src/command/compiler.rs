@@ -3,6 +3,8 @@
 use crate::command::Context;
 use crate::prove::{Proof, diagnosis};
 use crate::toolkit::host_compiler::{self, Choice, Compiler, Family, Limits, Verdict};
+use crate::ui::view::Style;
+use cudaup_core::refusal::Rule;
 use cudaup_core::resolve;
 use cudaup_core::version::Version;
 use std::path::Path;
@@ -10,26 +12,40 @@ use std::path::Path;
 /// What a person has to know before nvcc fails over the host compiler, as lines; none where it fits or nothing tells.
 pub fn lines(context: &Context, choice: &resolve::Choice) -> Vec<String> {
     let pinned = choice.settings.host_compiler.as_deref();
-    of_tree(context, &choice.toolkit.root, choice.toolkit.identity.version, pinned)
+    let style = Style { color: false, user_home: context.host.user_home.clone() };
+    // The keys of a version file go with its request: where another one is chosen, those of the user's default hold.
+    let place = match &choice.rule {
+        Rule::Pin(file, _) => format!("below the version in {}", style.path(file)),
+        _ => format!("in {}", style.path(&context.home.default_file())),
+    };
+    of_root(context, &choice.toolkit.root, choice.toolkit.identity.version, pinned, &place)
 }
 
-/// The same for a tree; `pinned` is what the key `host_compiler` says.
-pub fn of_tree(context: &Context, root: &Path, version: Version, pinned: Option<&str>) -> Vec<String> {
+/// The same for a tree that nothing has chosen yet.
+pub fn of_tree(context: &Context, root: &Path, version: Version) -> Vec<String> {
+    of_root(context, root, version, None, TO_BE_PINNED)
+}
+
+/// Where the key goes, for a toolkit that may be chosen later.
+const TO_BE_PINNED: &str = "below the version in .cuda-version";
+
+/// `pinned` is what the key `host_compiler` says, `place` where it has to stand to hold.
+fn of_root(
+    context: &Context,
+    root: &Path,
+    version: Version,
+    pinned: Option<&str>,
+    place: &str,
+) -> Vec<String> {
     let Ok(Some(limits)) = Limits::of(root) else { return Vec::new() };
-    match pinned {
-        Some(name) => {
-            let found = host_compiler::called(&context.host, name);
-            let mut lines = of_pinned(name, found.as_ref(), &limits, version);
-            if !lines.is_empty() {
-                let choice = host_compiler::choose(&limits, host_compiler::look(&context.host, &limits));
-                lines.push(instead(&choice, &limits));
-            }
-            lines
-        }
-        None => {
-            of_machine(&host_compiler::choose(&limits, host_compiler::look(&context.host, &limits)), version)
-        }
+    let choose = || host_compiler::choose(&limits, host_compiler::look(&context.host, &limits));
+    let Some(name) = pinned else { return of_machine(&choose(), version, place) };
+    let found = host_compiler::called(&context.host, name);
+    let mut lines = of_pinned(name, found.as_ref(), &limits, version);
+    if !lines.is_empty() {
+        lines.push(instead(&choose(), &limits, place));
     }
+    lines
 }
 
 /// Where the key names the compiler.
@@ -52,20 +68,20 @@ fn of_pinned(name: &str, found: Option<&Compiler>, limits: &Limits, version: Ver
 }
 
 /// What to do where the compiler of the key does not serve: another that the machine has, or one to install.
-fn instead(choice: &Choice, limits: &Limits) -> String {
+fn instead(choice: &Choice, limits: &Limits, place: &str) -> String {
     match choice {
         Choice::Use(compiler, _) if !compiler.name.contains('/') => {
-            format!("try: host_compiler = {} in that file; this machine has it and it fits", compiler.name)
+            format!("try: `host_compiler = {}` {place}; this machine has it and it fits", compiler.name)
         }
         _ => format!("try: install g++-{}, or another that it takes", limits.most(Family::Gcc)),
     }
 }
 
 /// Where nvcc takes what the machine has.
-fn of_machine(choice: &Choice, version: Version) -> Vec<String> {
+fn of_machine(choice: &Choice, version: Version, place: &str) -> Vec<String> {
     match choice {
         Choice::Use(compiler, _) if compiler.name != "g++" && !compiler.name.contains('/') => {
-            vec![format!("note: {}", other(&compiler.name))]
+            vec![format!("note: {}", other(&format!("nvcc of CUDA {version}"), &compiler.name, place))]
         }
         Choice::Use(..) => Vec::new(),
         unfit => match diagnosis::no_compiler(unfit, version) {
@@ -78,10 +94,15 @@ fn of_machine(choice: &Choice, version: Version) -> Vec<String> {
 }
 
 /// What a user has to do where nvcc does not take the `g++` that it would take by itself.
-pub fn other(name: &str) -> String {
+fn other(nvcc: &str, name: &str, place: &str) -> String {
     format!(
-        "its nvcc does not take this machine's g++: write `host_compiler = {name}` below the version in .cuda-version, or say nvcc -ccbin {name}"
+        "{nvcc} does not take this machine's g++: write `host_compiler = {name}` {place}, or say nvcc -ccbin {name}"
     )
+}
+
+/// The same for a toolkit that was just installed.
+pub fn other_installed(name: &str) -> String {
+    other("its nvcc", name, TO_BE_PINNED)
 }
 
 #[cfg(test)]
@@ -117,10 +138,14 @@ mod tests {
     #[test]
     fn the_machines_compiler_is_named_where_another_is_to_be_taken() {
         let version = Version::parse("11.8").unwrap();
-        let found = |choice| of_machine(&choice, version).join("|");
+        let found = |choice| of_machine(&choice, version, "in ~/x").join("|");
         assert_eq!(found(Choice::Use(gcc("g++", 11), None)), "");
         let other = found(Choice::Use(gcc("g++-11", 11), Some("/usr/bin/g++-11".into())));
-        assert!(other.contains("write `host_compiler = g++-11`"), "{other}");
+        assert!(
+            other.starts_with("note: nvcc of CUDA 11.8 does not take")
+                && other.contains("write `host_compiler = g++-11` in ~/x, or say nvcc -ccbin g++-11"),
+            "{other}"
+        );
         let unfit = found(Choice::Unfit(gcc("g++", 12), Verdict::TooNew(11)));
         assert!(
             unfit.starts_with("warning: g++ 12.2.0 is too new for CUDA 11.8")

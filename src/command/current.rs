@@ -7,6 +7,7 @@ use crate::ui::view::{Style, View};
 use clap::Args as Arguments;
 use cudaup_core::bundled;
 use cudaup_core::follow::of_a_stranger;
+use cudaup_core::pin::meant_key;
 use cudaup_core::refusal::Rule;
 use cudaup_core::resolve::{Choice, nearest_pin, resolve};
 use cudaup_core::state::State;
@@ -37,9 +38,10 @@ impl Args {
             resolve(&world, None).map_err(|r| refused(&r))?.ok_or_else(|| nothing_chosen(context))?;
         if let (Rule::Pin(..), Ok(Some((file, pin)))) = (&choice.rule, nearest_pin(&world)) {
             for (line, key) in pin.unknown.iter().take(MOST_WARNINGS) {
-                context
-                    .talk
-                    .say(&format!("warning: {}:{line}: {key} is no key of a version file", file.display()));
+                let meant =
+                    meant_key(key).map_or_else(String::new, |meant| format!("; did you mean {meant}?"));
+                let at = file.display();
+                context.talk.say(&format!("warning: {at}:{line}: {key} is no key of a version file{meant}"));
             }
         }
         let bundle = bundled::active(&world).and_then(|bundle| bundled::note(&world, &choice, &bundle));

@@ -14,21 +14,30 @@ use cudaup_core::environment::Change;
 use cudaup_core::resolve::{Choice, World};
 use cudaup_core::state::{self, State};
 use serde_json::{Map, Value, json};
+use std::ffi::OsString;
 use std::fs::OpenOptions;
 use std::io::Write;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
+const READ_BY: &str = "\
+How a shell reads it:
+  bash, zsh, ksh, sh   eval \"$(cudaup env)\"
+  fish                 cudaup env | source
+  tcsh                 eval \"`cudaup env`\"
+  elvish               eval (cudaup env | slurp)
+  xonsh                execx($(cudaup env --shell xonsh))
+  powershell           cudaup env | Out-String | Invoke-Expression
+  nushell              cudaup env | save -f env.nu, and then: source env.nu";
+
 /// Print the environment of the toolkit that applies here, for a shell to read.
 #[derive(Debug, Arguments)]
+#[command(after_help = READ_BY)]
 pub struct Args {
-    /// The toolkit: 12, 12.4, 12.4.1, latest, system or a link's name
+    /// The toolkit: 12, 12.4, 12.4.1, latest, system or a link's name; the one that applies here where none is named
+    #[arg(value_name = "VERSION")]
     request: Option<String>,
-    /// The shell that reads it; the one that runs cudaup where none is named
-    ///
-    /// bash, zsh, ksh, sh: eval "$(cudaup env)"; fish: cudaup env | source; tcsh: eval "`cudaup env`"; elvish: eval (cudaup
-    /// env | slurp); xonsh: execx($(cudaup env --shell xonsh)); powershell: cudaup env | Out-String | Invoke-Expression;
-    /// nushell: cudaup env | save env.nu, and then source env.nu.
+    /// The shell that reads it, such as bash, fish or nushell; the one that runs cudaup where this is left out
     #[arg(long, conflicts_with_all = ["github", "docker"])]
     shell: Option<String>,
     /// ENV lines for a Dockerfile
@@ -44,13 +53,14 @@ pub struct Args {
 
 struct Shown {
     choice: Choice,
-    changes: Vec<Change>,
+    variables: Map<String, Value>,
 }
 
 impl Args {
     /// Runs the command.
     pub fn run(&self, context: &Context, as_json: bool) -> Result<Outcome, Failure> {
         let request = self.request.as_deref().map(|text| context.request(text)).transpose()?;
+        let named = self.shell.as_deref().map(shell::dialect).transpose()?;
         let image = docker::image(&context.vars);
         let world = context.world();
         let world = if self.docker { World { vars: &image, ..world } } else { world };
@@ -65,20 +75,27 @@ impl Args {
             Entered::Refused(refusal) => return Err(refused(refusal)),
         };
         if self.explain {
-            return Ok(Outcome::View(Box::new(explain::Explanation::of(context, &activation, choice))));
+            return Ok(Outcome::View(Box::new(explain::Explanation::of(&world, &activation, choice))));
         }
         if self.github {
             return github(context, &activation, &changes, &choice);
         }
-        if as_json {
-            return Ok(Outcome::View(Box::new(Shown { choice, changes })));
-        }
         if self.docker {
-            let lines = docker::lines(&changes);
-            return lines.map(Outcome::Bytes).map_err(|unheld| not_told(unheld, "an ENV line"));
+            let values = docker::values(&changes).map_err(|unheld| not_told(unheld, "an ENV line"))?;
+            return Ok(if as_json {
+                let variables = values.into_iter().map(|(name, value)| (name, json!(value))).collect();
+                Outcome::View(Box::new(Shown { choice, variables }))
+            } else {
+                Outcome::Bytes(docker::lines(&values))
+            });
         }
-        let dialect = match &self.shell {
-            Some(name) => shell::dialect(name)?,
+        if as_json {
+            let value = |v: &Option<OsString>| v.as_ref().map(|v| v.to_string_lossy().into_owned());
+            let variables = changes.iter().map(|(n, v)| (n.clone(), json!(value(v)))).collect();
+            return Ok(Outcome::View(Box::new(Shown { choice, variables })));
+        }
+        let dialect = match named {
+            Some(named) => named,
             None => shell::parent::of_parent(&context.host, |_| true)?,
         };
         let text = dialect.render(&changes);
@@ -103,13 +120,10 @@ fn not_told(Unheld { name, what }: Unheld, whom: &str) -> Failure {
 
 impl View for Shown {
     fn json(&self) -> Value {
-        let value = |v: &Option<std::ffi::OsString>| v.as_ref().map(|v| v.to_string_lossy().into_owned());
-        let vars: Map<String, Value> =
-            self.changes.iter().map(|(n, v)| (n.clone(), json!(value(v)))).collect();
         json!({
             "version": self.choice.toolkit.identity.to_string(),
             "root": self.choice.toolkit.root.to_string_lossy(),
-            "variables": vars,
+            "variables": self.variables,
         })
     }
 

@@ -14,8 +14,10 @@ use std::path::{Path, PathBuf};
 
 /// Run a program with the toolkit that applies here, or with another one.
 #[derive(Debug, Arguments)]
+#[command(after_help = "Examples:\n  cudaup exec -- make\n  cudaup exec 11.8 -- nvcc --version")]
 pub struct Args {
-    /// The toolkit: 12, 12.4, 12.4.1, latest, system or a link's name
+    /// The toolkit: 12, 12.4, 12.4.1, latest, system or a link's name; the one that applies here where none is named
+    #[arg(value_name = "VERSION")]
     request: Option<String>,
     /// The program and its arguments
     #[arg(last = true, required = true, value_name = "CMD")]

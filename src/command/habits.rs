@@ -12,13 +12,25 @@ pub enum Habit {
     Means(Vec<OsString>),
     /// They mean something else here than elsewhere, or nothing yet: say this and exit with the code for usage.
     Says(String),
-    /// They end what `use --shell` chose: this, and how the shell that runs the program is told so.
-    EndsShell(&'static str),
+    /// They take a choice back: what decides here is looked up, and the answer names what ends it.
+    TakesBack(Back),
+}
+
+/// Whose choice is taken back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Back {
+    /// This shell's.
+    Shell,
+    /// Whatever holds in this directory.
+    Here,
+    /// The same, so that the user's default holds.
+    ToDefault,
+    /// The user's default.
+    Default,
 }
 
 const YOURS_OR_ALL: &str = "elsewhere it means what holds wherever no directory says otherwise; here that is your default, and the global one is the machine's, for all users";
 const PART_OF_USE: &str = "it is an option of `use`";
-const SHELL_ENDS: &str = "what `use --shell` chose holds in this shell while CUDAUP_VERSION is set, the directory's version after that";
 const BY_START_FILE: &str = "the shell's start file does it, once set up";
 const A_NAME: &str = "a name is given to a toolkit's directory";
 const TWO_QUESTIONS: &str = "ask whether this shell runs what it should, or what there is to install";
@@ -90,7 +102,7 @@ pub fn habit(args: &[OsString]) -> Option<Habit> {
     let (_, answer) = HABITS.iter().find(|(words, _)| words.contains(&word))?;
     match answer(word, rest) {
         Habit::Means(meant) => Some([before, &meant].concat()).filter(|line| line != args).map(Habit::Means),
-        said @ (Habit::Says(_) | Habit::EndsShell(_)) => Some(said),
+        said @ (Habit::Says(_) | Habit::TakesBack(_)) => Some(said),
     }
 }
 
@@ -278,12 +290,7 @@ fn with_addons(named: &[(&'static Library, Option<String>)], versions: &[OsStrin
 }
 
 fn leave(word: &str) -> Habit {
-    match word {
-        "shell" | "deactivate" => Habit::EndsShell(SHELL_ENDS),
-        _ => Habit::Says(
-            "a directory without a .cuda-version has no version of its own\ntry: rm .cuda-version".into(),
-        ),
-    }
+    Habit::TakesBack(if ["shell", "deactivate"].contains(&word) { Back::Shell } else { Back::Here })
 }
 
 /// Whether a word asks for a toolkit by its version. A link's name is not told from a program's.

@@ -31,7 +31,7 @@ use std::ffi::OsString;
 pub struct Args {
     /// 13, 13.0, 13.0.3 or latest
     versions: Vec<String>,
-    /// How much of it: what compiling needs, the libraries too, or everything
+    /// How much of it: what compiling needs, the libraries too (`default`, where nothing is said), or everything
     #[arg(long, value_parser = PossibleValuesParser::new(["minimal", "default", "full"]))]
     profile: Option<String>,
     /// Only these and what they need, such as nvcc,cudart,cublas; with --profile: these too

@@ -44,7 +44,7 @@ impl Args {
         let replaced = put(&link, &target)?;
         let linked = Linked { name: name.to_owned(), target, identity, replaced };
         shims::renew(&context.home, &context.host, &context.disk)?;
-        for line in compiler::of_tree(context, &linked.target, linked.identity.version, None) {
+        for line in compiler::of_tree(context, &linked.target, linked.identity.version) {
             context.talk.say(&line);
         }
         Ok(Outcome::View(Box::new(linked)))

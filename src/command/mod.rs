@@ -14,6 +14,7 @@ pub mod hook;
 pub mod info;
 pub mod init;
 pub mod install;
+pub mod leave;
 pub mod library;
 pub mod link;
 pub mod list;
@@ -22,9 +23,11 @@ pub mod order;
 pub mod rehash;
 pub mod remove;
 pub mod system;
+pub mod this_shell;
 pub mod typed;
 pub mod uninstall;
 pub mod unlink;
+pub mod usage;
 pub mod use_;
 pub mod use_global;
 pub mod which;
@@ -36,12 +39,14 @@ use crate::install::decide::roots_files;
 use crate::install::look::other_owner;
 use crate::ui::talk::Talk;
 use crate::ui::view::View;
+use cudaup_core::disk::Disk;
 use cudaup_core::environment::{Change, Vars};
 use cudaup_core::home::Home;
-use cudaup_core::inventory;
+use cudaup_core::identity::{Tree, identify};
+use cudaup_core::inventory::{self, Kind, MACHINE};
 use cudaup_core::refusal::{Refusal, Why};
 use cudaup_core::request::Request;
-use cudaup_core::resolve::{World, unusable};
+use cudaup_core::resolve::{self, World, unusable};
 use cudaup_shim::RealDisk;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -97,9 +102,52 @@ impl Context {
         }
     }
 
+    /// What is said where a directory was typed for a request: by which word its toolkit is asked for.
+    fn of_directory(&self, text: &str) -> Option<Failure> {
+        if !text.contains('/') && !text.starts_with('.') {
+            return None;
+        }
+        let typed = self.host.cwd.as_deref().unwrap_or(Path::new("/")).join(text);
+        let root = self.disk.real(&typed).filter(|root| root.is_dir())?;
+        let shown = shell_words::quote(&root.to_string_lossy()).into_owned();
+        let what =
+            format!("{} is a directory; a toolkit is asked for by its version or by a name", root.display());
+        let failure = Failure::new(Exit::Usage, what);
+        if self.line.has("install") {
+            return Some(
+                failure
+                    .hint(format!("cudaup install --from {shown}"))
+                    .hint(format!("cudaup link NAME {shown}   (any name)")),
+            );
+        }
+        let world = self.world();
+        let is_it = |request: &Request| {
+            resolve::toolkit(&world, Some(request))
+                .is_ok_and(|found| found.is_some_and(|c| c.toolkit.root == root))
+        };
+        let links =
+            inventory::links(&self.home, &self.disk).into_iter().filter_map(|found| match found.kind {
+                Kind::Link(name) => Some(Request::Link(name)),
+                _ => None,
+            });
+        let release = match identify(&root, MACHINE, &self.disk) {
+            Tree::Toolkit(identity) => Some(Request::Version(identity.version)),
+            _ => None,
+        };
+        Some(match links.chain(release).find(is_it) {
+            Some(request) => failure.hint(self.line.with(text, &request.to_string())),
+            None => failure
+                .hint(format!("cudaup link NAME {shown}   (any name)"))
+                .hint(self.line.with(text, "NAME")),
+        })
+    }
+
     /// Reads a request as it was typed, and says where it was spelled otherwise.
     pub fn request(&self, text: &str) -> Result<Request, Failure> {
         let (request, spelled) = Request::parse_typed(text).map_err(|bad| {
+            if let Some(failure) = self.of_directory(text) {
+                return failure;
+            }
             let meant = bad.meant.clone();
             let failure = Failure::new(Exit::Usage, bad.to_string());
             match meant {
@@ -162,4 +210,16 @@ pub fn nothing_chosen(context: &Context) -> Failure {
         None => failure.hint("cudaup install latest"),
     }
     .hint("cudaup use VERSION (this project)   cudaup use --default VERSION (you)")
+}
+
+/// What an add-on that is asked for with the toolkit and is not installed keeps from happening, and how to get it.
+pub fn lacking<T>(met: &Result<T, Refusal>) -> Vec<String> {
+    match met {
+        Err(refusal @ Refusal { why: Why::AddonAbsent(_), .. }) => {
+            let warning = format!("warning: {refusal}; until it is, no toolkit is entered here");
+            let next = refusal.tries().into_iter().map(|next| format!("next: {next}"));
+            std::iter::once(warning).chain(next).collect()
+        }
+        _ => Vec::new(),
+    }
 }

@@ -115,7 +115,7 @@ fn other_compiler(proved_with: &str) -> String {
     if name == "g++" || name.contains('/') {
         return String::new();
     }
-    format!("{}\n", compiler::other(name))
+    format!("{}\n", compiler::other_installed(name))
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! `cudaup use VERSION`: chooses a toolkit for this project, this shell, this user or this machine.
 
-use crate::command::{Context, Outcome, builds, compiler, order, refused, use_global};
+use crate::command::this_shell::{self, end_of_shell, hooked};
+use crate::command::{Context, Outcome, builds, compiler, lacking, order, refused, use_global};
 use crate::disk::atomic;
 use crate::failure::Failure;
 use crate::host::Host;
@@ -14,7 +15,7 @@ use cudaup_core::bundled;
 use cudaup_core::pin::{FILE_NAME, parse_default, with_request};
 use cudaup_core::refusal::{Refusal, Rule, Why};
 use cudaup_core::request::Request;
-use cudaup_core::resolve::{Asked, Choice, default_settings, meet, meet_toolkit, nearest_pin, resolve};
+use cudaup_core::resolve::{Asked, Choice, World, default_settings, meet_toolkit, nearest_pin, resolve};
 use cudaup_core::version::Version;
 use serde_json::{Value, json};
 use std::os::unix::fs::MetadataExt;
@@ -27,10 +28,10 @@ pub struct Args {
     /// 12, 12.4, 12.4.1, latest, system or a link's name
     #[arg(required_unless_present = "undo")]
     version: Option<String>,
-    /// Only this shell, until it ends
+    /// Only this shell, until it ends; needs the hook (cudaup init --write), or eval "$(cudaup use --shell VERSION)"
     #[arg(long, conflicts_with_all = ["default", "pin"])]
     shell: bool,
-    /// Your default, wherever no directory says otherwise
+    /// Your default, for wherever no .cuda-version says otherwise
     #[arg(long, conflicts_with = "pin")]
     default: bool,
     /// The machine's, for all users: what /usr/local/cuda leads to
@@ -42,7 +43,7 @@ pub struct Args {
     /// With --global: only say what would be done
     #[arg(long, requires = "global")]
     dry_run: bool,
-    /// Write .cuda-version, in your home directory too
+    /// Write .cuda-version also in your home directory and in /, where `use` sets your default instead
     #[arg(long)]
     pin: bool,
     /// Install the version where it is missing, without asking
@@ -86,17 +87,10 @@ impl Args {
         };
         let before = resolve(&context.world(), None).ok().flatten();
         if self.shell {
-            let note = choice.as_ref().and_then(|now| builds::note(context, before.as_ref(), now));
-            for line in lacking(&meet(&context.world(), asked_by(context, &request))).into_iter().chain(note)
-            {
-                context.talk.say(&line);
-            }
-            let named = |c: &Choice| match c.exact() {
-                exact if exact == c.toolkit.identity.to_string() => format!("CUDA {exact}"),
-                name => format!("CUDA {} ({name})", c.toolkit.identity),
+            return match choice {
+                Some(choice) => this_shell::choose(context, before.as_ref(), &choice),
+                None => this_shell::unmet(context, &text),
             };
-            let shown = choice.as_ref().map_or_else(|| format!("CUDA {text}"), named);
-            return this_shell(context, &choice.as_ref().map_or(text, Choice::exact), &shown);
         }
         let place = self.place(context)?;
         let (file, is_default) = match &place {
@@ -105,14 +99,16 @@ impl Args {
         };
         let mut lines = said(context, &place);
         lines.extend(write(file, &text)?);
-        let now = resolve(&context.world(), None);
-        lines.extend(lacking(&now));
-        if let Ok(Some(choice)) = &now {
+        let written = by_file(context, is_default);
+        lines.extend(lacking(&written));
+        if let Ok(Some(choice)) = &written {
             lines.extend(compiler::lines(context, choice));
             lines.extend(libraries(context, choice, file));
-            if let Some(note) = builds::note(context, before.as_ref(), choice) {
-                context.talk.say(&note);
-            }
+        }
+        if let Ok(Some(now)) = resolve(&context.world(), None)
+            && let Some(note) = builds::note(context, before.as_ref(), &now)
+        {
+            context.talk.say(&note);
         }
         Ok(Outcome::View(Box::new(Chosen {
             text,
@@ -206,16 +202,13 @@ fn asked_by(context: &Context, request: &Request) -> Asked {
     Asked { request: request.clone(), rule: Rule::Argument, settings }
 }
 
-/// What an add-on that is asked for with the toolkit and is not installed keeps from happening, and how to get it.
-fn lacking<T>(met: &Result<T, Refusal>) -> Vec<String> {
-    match met {
-        Err(refusal @ Refusal { why: Why::AddonAbsent(_), .. }) => {
-            let warning = format!("warning: {refusal}; until it is, no toolkit is entered here");
-            let next = refusal.tries().into_iter().map(|next| format!("next: {next}"));
-            std::iter::once(warning).chain(next).collect()
-        }
-        _ => Vec::new(),
-    }
+/// What the file that was written comes to by itself, whatever outranks it here.
+fn by_file(context: &Context, is_default: bool) -> Result<Option<Choice>, Refusal> {
+    let mut vars = context.vars.clone();
+    vars.put("CUDAUP_VERSION", None);
+    let world = context.world();
+    let cwd = world.cwd.filter(|_| !is_default);
+    resolve(&World { vars: &vars, cwd, ..world }, None)
 }
 
 impl Args {
@@ -224,36 +217,6 @@ impl Args {
         let named = host.text("_CUDAUP_SHELL");
         self.shell.then(|| shell::of_name_or_parent(named, host)).flatten()
     }
-}
-
-/// Text for this shell to run; the shell function that the hook defines does so.
-fn this_shell(context: &Context, version: &str, shown: &str) -> Result<Outcome, Failure> {
-    let dialect = match context.host.text("_CUDAUP_SHELL") {
-        Some(name) => shell::dialect(name)?,
-        None if context.host.terminal.stdout => {
-            return Err(Failure::failed("this shell does not follow cudaup, so that it cannot be switched")
-                .hint("cudaup init bash --write   (or zsh, fish, tcsh)")
-                .hint(format!("export CUDAUP_VERSION={version}   (shims and exec go by it)")));
-        }
-        None => shell::parent::of_parent(&context.host, |_| true)?,
-    };
-    let which = if hooked(context) { "this shell only" } else { "the shell that evaluates this, no other" };
-    context.talk.say(&format!("{shown} in {which}; to end that: {}", unset(dialect)));
-    let changes = [("CUDAUP_VERSION".into(), Some(version.into()))];
-    Ok(Outcome::Bytes(dialect.render_own(&changes, &context.vars)))
-}
-
-/// How the shell that runs this program is told to forget `cudaup use --shell`.
-pub fn end_of_shell(host: &Host) -> String {
-    let hooked = host.text("_CUDAUP_SHELL").and_then(|name| shell::dialect(name).ok());
-    let above = || shell::parent::of_parent(host, |_| true).ok();
-    hooked.or_else(above).map_or_else(|| "unset CUDAUP_VERSION".into(), unset)
-}
-
-/// How a shell is told to forget `cudaup use --shell`.
-fn unset(dialect: &shell::Dialect) -> String {
-    let text = dialect.unset("CUDAUP_VERSION");
-    String::from_utf8_lossy(&text).trim_end_matches([' ', ';', '\n']).to_owned()
 }
 
 /// Writes the request into a file, keeping what else stands there.
@@ -292,11 +255,6 @@ fn write(file: &Path, text: &str) -> Result<Option<String>, Failure> {
 /// Whether installing is worth an offer: some source has it with its compiler.
 fn is_offered(request: &Request) -> bool {
     matches!(request, Request::Version(version) if is_installable(*version))
-}
-
-/// Whether the shell function of a hook started this program.
-fn hooked(context: &Context) -> bool {
-    context.host.var("_CUDAUP_SHELL").is_some()
 }
 
 /// What else a person has to know of this choice.

@@ -9,6 +9,8 @@ use cudaup_core::activate::summary;
 use cudaup_core::inventory;
 use cudaup_core::layout;
 use cudaup_core::resolve::{Choice, resolve};
+use cudaup_core::spelling::nearest;
+use cudaup_core::tools::TOOLS;
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
@@ -60,7 +62,18 @@ fn lacking(context: &Context, choice: &Choice, tool: &str) -> Failure {
         choice.toolkit.root.display()
     ));
     if having.is_empty() {
-        return failure;
+        let here = |name: &&str| {
+            let path = layout::tool(&choice.toolkit.root, name, &context.disk);
+            path.is_some_and(|path| is_program(&path))
+        };
+        let names = TOOLS.iter().map(|(name, _)| *name).filter(here);
+        return match nearest(tool, names) {
+            Some(meant) => Failure {
+                message: format!("{}; did you mean {meant}?", failure.message),
+                ..failure.hint(context.line.with(tool, meant))
+            },
+            None => failure,
+        };
     }
     failure.hint(format!("cudaup exec {} -- {tool}", having.first().map_or("VERSION", String::as_str)))
 }

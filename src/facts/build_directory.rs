@@ -53,8 +53,19 @@ pub fn of_project(directory: &Path) -> Vec<BuildDirectory> {
     // Where there are more than are looked into, those that are called so come first.
     let is_called_so = |name: &OsString| name.to_string_lossy().to_ascii_lowercase().contains("build");
     below.sort_by_key(|name| (!is_called_so(name), name.clone()));
-    let below = below.into_iter().map(|name| directory.join(name)).filter(|path| path.is_dir());
-    std::iter::once(directory.to_path_buf()).chain(below.take(DIRECTORIES)).filter_map(configured).collect()
+    let below: Vec<PathBuf> = below.into_iter().map(|name| directory.join(name)).collect();
+    // A link to one of them is no other one, and is named only where what it leads to lies elsewhere.
+    let (links, own): (Vec<PathBuf>, Vec<PathBuf>) =
+        below.into_iter().filter(|path| path.is_dir()).take(DIRECTORIES).partition(|path| path.is_symlink());
+    let mut seen = Vec::new();
+    let mut is_new = |path: &PathBuf| {
+        let real = fs::canonicalize(path).unwrap_or_else(|_| path.clone());
+        let new = !seen.contains(&real);
+        seen.push(real);
+        new
+    };
+    let all = std::iter::once(directory.to_path_buf()).chain(own).chain(links);
+    all.filter(|path| is_new(path)).filter_map(configured).collect()
 }
 
 fn configured(path: PathBuf) -> Option<BuildDirectory> {
@@ -146,6 +157,28 @@ CMAKE_HOME_DIRECTORY:INTERNAL=/home/u/my project
         let none = "CMAKE_CUDA_COMPILER:FILEPATH=CMAKE_CUDA_COMPILER-NOTFOUND\nCUDA_CUDART:FILEPATH=\n";
         assert_eq!(cached(none).paths, paths(&[]));
         assert_eq!(cached("no=line of:it\n\n=\n:=/x\n").paths, paths(&[]));
+    }
+
+    #[test]
+    fn a_link_and_what_it_leads_to_are_one() {
+        let project = tempfile::TempDir::new().unwrap();
+        let elsewhere = tempfile::TempDir::new().unwrap();
+        for directory in [project.path().join("z-build"), elsewhere.path().to_path_buf()] {
+            fs::create_dir_all(&directory).unwrap();
+            fs::write(directory.join(CACHE), FOUND).unwrap();
+        }
+        let link = |to: &std::path::Path, name: &str| {
+            std::os::unix::fs::symlink(to, project.path().join(name)).unwrap();
+        };
+        link("z-build".as_ref(), "build");
+        link(project.path(), "build-self");
+        link(elsewhere.path(), "build-1");
+        link(elsewhere.path(), "build-2");
+        let names: Vec<PathBuf> = of_project(project.path())
+            .into_iter()
+            .map(|found| found.path.strip_prefix(project.path()).unwrap().to_path_buf())
+            .collect();
+        assert_eq!(names, paths(&["z-build", "build-1"]));
     }
 
     #[test]

@@ -17,9 +17,9 @@ pub fn image(here: &Vars) -> Vars {
     asked.chain(LISTS.map(|name| (name, stand_in(name)))).collect()
 }
 
-/// The lines that make these changes of such an environment, in the order of the names.
-pub fn lines(changes: &[Change]) -> Result<Vec<u8>, Unheld> {
-    let mut text = String::new();
+/// What such an environment has to hold, as an ENV line has it between double quotes, in the order of the names.
+pub fn values(changes: &[Change]) -> Result<Vec<(String, String)>, Unheld> {
+    let mut values = Vec::new();
     for (name, value) in changes.iter().filter(|(name, _)| name != state::VARIABLE) {
         let Some(value) = value else { continue };
         let unheld = |what| Unheld { name: name.clone(), what };
@@ -28,10 +28,15 @@ pub fn lines(changes: &[Change]) -> Result<Vec<u8>, Unheld> {
         }
         let value =
             if LISTS.contains(&name.as_str()) { list(name, value) } else { value.to_str().map(quoted) };
-        let value = value.ok_or_else(|| unheld("bytes that are no Unicode"))?;
-        text.push_str(&format!("ENV {name}=\"{value}\"\n"));
+        values.push((name.clone(), value.ok_or_else(|| unheld("bytes that are no Unicode"))?));
     }
-    Ok(text.into_bytes())
+    Ok(values)
+}
+
+/// The lines of these values.
+pub fn lines(values: &[(String, String)]) -> Vec<u8> {
+    let line = |(name, value): &(String, String)| format!("ENV {name}=\"{value}\"\n");
+    values.iter().map(line).collect::<String>().into_bytes()
 }
 
 fn stand_in(name: &str) -> OsString {
@@ -63,7 +68,7 @@ mod tests {
     fn text(changes: &[(&str, Option<&str>)]) -> Result<String, Unheld> {
         let changes: Vec<Change> =
             changes.iter().map(|(n, v)| ((*n).to_owned(), v.map(OsString::from))).collect();
-        lines(&changes).map(|bytes| String::from_utf8(bytes).unwrap())
+        values(&changes).map(|values| String::from_utf8(lines(&values)).unwrap())
     }
 
     #[test]
@@ -87,7 +92,7 @@ mod tests {
         assert_eq!(odd, "ENV CUDA_HOME=\"/a \\\"b\\\" \\\\ \\$HOME \\${PATH} `c` 'd' #e\"\n");
         assert_eq!(text(&[("A", Some("x\ny"))]).unwrap_err().what, "a line end");
         let bytes = OsStr::from_bytes(b"/\xff").to_os_string();
-        let unheld = lines(&[("PATH".into(), Some(bytes))]).unwrap_err();
+        let unheld = values(&[("PATH".into(), Some(bytes))]).unwrap_err();
         assert_eq!((unheld.name.as_str(), unheld.what), ("PATH", "bytes that are no Unicode"));
     }
 

@@ -11,6 +11,7 @@ pub mod setup;
 use crate::failure::{Exit, Failure};
 use crate::host::Host;
 use cudaup_core::dialect::{self, Dialect as Words};
+use cudaup_core::spelling::nearest;
 use std::path::Path;
 
 /// What cudaup knows of a shell.
@@ -105,10 +106,11 @@ fn named(name: &str) -> Option<&'static Dialect> {
 
 fn unknown<'a>(name: &str, known: impl Iterator<Item = &'a Dialect>) -> Failure {
     let known: Vec<_> = known.map(|d| d.name()).collect();
-    Failure::new(
-        Exit::Usage,
-        format!("\"{}\" is none of the shells known here: {}", name.escape_debug(), known.join(", ")),
-    )
+    let of = format!("`{}` is none of the shells known here: {}", name.escape_debug(), known.join(", "));
+    // A shell that is known and serves for other things is no misspelled one.
+    let meant = if named(name).is_some() { None } else { nearest(name, known) };
+    let meant = meant.map_or_else(String::new, |meant| format!("; did you mean {meant}?"));
+    Failure::new(Exit::Usage, of + &meant)
 }
 
 #[cfg(test)]

@@ -134,12 +134,18 @@ fn names_of_shells() {
     assert_eq!(failure.exit, Exit::Usage);
     assert_eq!(
         failure.message,
-        "\"oil\\n\" is none of the shells known here: bash, zsh, fish, tcsh, sh, nushell, powershell, elvish, xonsh"
+        "`oil\\n` is none of the shells known here: bash, zsh, fish, tcsh, sh, nushell, powershell, elvish, xonsh"
     );
     assert_eq!(
         following("sh").err().unwrap().message,
-        "\"sh\" is none of the shells known here: bash, zsh, fish, tcsh"
+        "`sh` is none of the shells known here: bash, zsh, fish, tcsh"
     );
+}
+
+#[test]
+fn a_misspelled_shell_is_recognised() {
+    let message = following("bsh").err().unwrap().message;
+    assert!(message.ends_with("; did you mean bash?"), "{message}");
 }
 
 /// How a value is written for the shells that are not started here, and what cannot be.

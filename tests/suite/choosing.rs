@@ -5,7 +5,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
 #[test]
-fn a_pin_with_windows_line_ends_is_followed_and_becomes_plain() {
+fn a_pin_with_windows_line_ends_is_followed_and_keeps_them() {
     let at = Sandbox::new();
     let nvcc = at.toolkit("usr/local/cuda-11.8", "11.8.0").join("bin/nvcc");
     at.toolkit("usr/local/cuda-12.4", "12.4.1");
@@ -15,9 +15,56 @@ fn a_pin_with_windows_line_ends_is_followed_and_becomes_plain() {
         assert_eq!((which.out.as_str(), which.code), (format!("{}\n", nvcc.display()).as_str(), Some(0)));
         assert!(!which.err.contains('\r'));
     }
+    at.write("p/.cuda-version", "# ours\r\n11.8\r\n\r\ncpath = off\r\n");
     let used = at.cudaup("p", &["use", "12.4"]);
     assert!(used.out.starts_with("12.4 -> 12.4.1, written to "), "{}", used.out);
-    assert_eq!(fs::read(at.path("p/.cuda-version")).unwrap(), b"12.4\n");
+    assert_eq!(fs::read(at.path("p/.cuda-version")).unwrap(), b"# ours\r\n12.4\r\n\r\ncpath = off\r\n");
+}
+
+#[test]
+fn a_directory_is_asked_for_by_its_version_or_by_a_name() {
+    let at = Sandbox::new();
+    let [system, mine, other] =
+        ["usr/local/cuda-11.8", "home/mine", "home/ot her"].map(|place| at.toolkit(place, "11.8.0"));
+    assert_eq!(at.cudaup("p", &["link", "lab", mine.to_str().unwrap()]).code, Some(0));
+    let next = |directory: &str, line: &[&str]| {
+        let said = at.cudaup(directory, line);
+        assert!(
+            said.code == Some(2) && said.err.contains(" is a directory; a toolkit is asked for by "),
+            "{said:?}"
+        );
+        said.err.split_once("\ntry: ").unwrap().1.trim_end().to_owned()
+    };
+    assert_eq!(next("p", &["use", mine.to_str().unwrap()]), "cudaup use lab");
+    assert_eq!(next("home/mine", &["exec", ".", "--", "make"]), "cudaup exec lab -- make");
+    // The linked one is the first of the two 11.8: what the version means is not this directory.
+    let link = format!("cudaup link NAME {}   (any name)\n     cudaup use NAME", system.display());
+    assert_eq!(next("p", &["use", system.to_str().unwrap()]), link);
+    assert_eq!(at.cudaup("p", &["unlink", "lab"]).code, Some(0));
+    assert_eq!(next("p", &["use", system.to_str().unwrap()]), "cudaup use 11.8.0");
+    let link = format!("cudaup link NAME '{}'   (any name)\n     cudaup use NAME", other.display());
+    assert_eq!(next("home", &["use", "ot her/"]), link);
+}
+
+#[test]
+fn misspelled_tools_and_keys_are_recognised() {
+    let at = Sandbox::new();
+    at.managed("12.4.1");
+    at.write("p/.cuda-version", "12.4\nhost_compilr = g++-11\nshiny = 1\n");
+    let which = at.cudaup("p", &["which", "nvc"]);
+    assert_eq!(which.code, Some(1));
+    assert!(which.err.contains("; did you mean nvcc?\ntry: cudaup which nvcc\n"), "{}", which.err);
+    // What the toolkit does not have is not what was meant.
+    let gdb = at.cudaup("p", &["which", "cuda_gdb"]);
+    assert!(gdb.code == Some(1) && !gdb.err.contains("did you mean"), "{}", gdb.err);
+    let current = at.cudaup("p", &["current"]);
+    assert!(
+        current.err.contains(
+            "p/.cuda-version:2: host_compilr is no key of a version file; did you mean host_compiler?\n"
+        ) && current.err.contains("p/.cuda-version:3: shiny is no key of a version file\n"),
+        "{}",
+        current.err
+    );
 }
 
 #[test]

@@ -91,8 +91,14 @@ fn the_shell_is_told_in_its_own_words_how_its_version_ends() {
     let at = Sandbox::new();
     for (shell, words) in [("bash", "unset -v CUDAUP_VERSION"), ("fish", "set -eg CUDAUP_VERSION")] {
         let mut command = at.command(at.home().join("bin/cudaup"), "project");
-        let said =
-            crate::sandbox::said(command.arg("deactivate").env("_CUDAUP_SHELL", shell).output().unwrap());
+        let said = crate::sandbox::said(
+            command
+                .arg("deactivate")
+                .env("_CUDAUP_SHELL", shell)
+                .env("CUDAUP_VERSION", "12.4")
+                .output()
+                .unwrap(),
+        );
         assert!(
             said.code == Some(2) && said.err.ends_with(&format!("\ntry: {words}\n")),
             "{shell}: {}",
@@ -121,4 +127,63 @@ fn without_a_network_no_server_is_named() {
     assert!(list.code == Some(4) && list.err.contains("pypi (offline)"), "{}", list.err);
     let never = at.cudaup("project", &["--offline", "list", "--remote", "99"]);
     assert!(never.code == Some(3) && never.err.starts_with("error: there is no CUDA 99"), "{}", never.err);
+}
+
+#[test]
+fn what_takes_a_choice_back_names_what_decides() {
+    let at = Sandbox::new();
+    let user = at.user().display().to_string();
+    let answers = |directory: &str, typed: &str, words: &str, next: &str| {
+        let said = at.cudaup(directory, &typed.split(' ').collect::<Vec<_>>());
+        let wanted = format!("error: {words}\ntry: {next}\n");
+        assert_eq!((said.code, said.err), (Some(2), wanted), "{typed} in {directory}");
+    };
+    let current = "cudaup current";
+    let nothing = "no .cuda-version holds here, and no default: nothing asks for a toolkit";
+    answers("home/p", "use none", nothing, current);
+    answers(
+        "home/p",
+        "use default",
+        "no .cuda-version holds here, and you have no default",
+        "cudaup use --default VERSION",
+    );
+    answers("home/p", "default none", "you have no default", "cudaup use --default VERSION");
+    let shell = format!("CUDAUP_VERSION is not set: nothing is chosen for this shell alone; {nothing}");
+    answers("home/p", "deactivate", &shell, current);
+    at.write("home/.cudaup/default", "12.4\n");
+    let default = "no .cuda-version holds here: what does is your default (12.4), in ~/.cudaup/default";
+    let other = "cudaup use VERSION   (another for this project; `system`: the machine's own)";
+    answers("home/p", "use none", default, &format!("{other}\n     rm {user}/.cudaup/default"));
+    answers("home/p", "use default", default, "cudaup current   (shows it)");
+    // A file in a parent directory, and one here that hides it.
+    at.write("home/p/.cuda-version", "11.8\n");
+    let above = "~/p/.cuda-version (11.8) decides here and everywhere below ~/p; without it your default (12.4) holds";
+    answers("home/p/a", "use none", above, &format!("rm {user}/p/.cuda-version"));
+    answers("home/p/a", "use default", above, &format!("rm {user}/p/.cuda-version"));
+    at.write("home/p/a/.cuda-version", "no version\n");
+    answers(
+        "home/p/a",
+        "unuse",
+        "~/p/a/.cuda-version decides here; without it ~/p/.cuda-version (11.8) does",
+        "rm .cuda-version",
+    );
+    // A default with settings keeps them.
+    let file = at.write("home/.cudaup/default", "# mine\n12.4\ncpath = off\n");
+    let held = "your default is the version in ~/.cudaup/default (12.4)";
+    answers("home/p", "use --default none", held, &format!("sed -i 2d {}", file.display()));
+    let mut command = at.command(at.home().join("bin/cudaup"), "home/p");
+    let outranked = crate::sandbox::said(
+        command
+            .args(["use", "none"])
+            .env("CUDAUP_VERSION", "13.0")
+            .env("_CUDAUP_SHELL", "bash")
+            .output()
+            .unwrap(),
+    );
+    assert!(
+        outranked.err.contains("CUDAUP_VERSION=13.0 decides here")
+            && outranked.err.ends_with("try: unset -v CUDAUP_VERSION\n"),
+        "{}",
+        outranked.err
+    );
 }

@@ -174,6 +174,14 @@ fn a_dockerfile_takes_the_lines() {
     assert_eq!((text.code, text.err.as_str()), (Some(0), ""));
     assert_eq!(env().out, text.out);
     let text = text.out;
+    // The values as JSON are those of the lines.
+    let mut command = at.command(at.home().join("bin/cudaup"), "home/p");
+    foreign(&mut command);
+    let json = said(command.args(["env", "--docker", "--json"]).output().unwrap()).out;
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let values = json["variables"].as_object().unwrap().iter();
+    let lines: String = values.map(|(n, v)| format!("ENV {n}=\"{}\"\n", v.as_str().unwrap())).collect();
+    assert_eq!(lines, text);
     assert!(!text.contains("CUDAUP_STATE") && !text.contains("cuda-9.1"), "{text}");
     assert!(text.lines().all(|l| l.starts_with("ENV ")), "{text}");
     let own = [("PATH", "/usr/bin:/bin"), ("LIBRARY_PATH", "/old lib:/x"), ("CUDACXX", "/c++")];

@@ -229,24 +229,26 @@ fn without_rights_the_exact_command_is_said() {
     let Some(said) = as_nobody_with(&place.at, &place.variables(), &line) else { return };
     assert_eq!(said.code, Some(1), "{}", said.out);
     assert!(
-        said.err.contains("/usr/local is not yours to write, so that nothing was changed\ntry: sudo env "),
+        said.err.contains("/usr/local is not yours to write, so that nothing was changed\ntry: sudo "),
         "{}",
         said.err
     );
     assert_eq!((place.local().len(), place.asked()), (0, 0));
     fs::set_permissions(place.at.path("usr/local"), Permissions::from_mode(0o755)).unwrap();
-    let command = said.err.lines().find_map(|line| line.strip_prefix("try: sudo ")).unwrap();
+    let command = said.err.lines().find_map(|line| line.strip_prefix("try: sudo --preserve-env=")).unwrap();
+    let (kept, command) = command.split_once(' ').unwrap();
+    assert_eq!(kept, "NO_PROXY,PIP_INDEX_URL");
     assert!(
         command.ends_with("/bin/cudaup install --system 13.0 --profile minimal --no-verify"),
         "{command}"
     );
+    // What sudo leaves of the environment.
     let mut shell = place.command("/bin/sh");
-    let ran = shell
-        .env_remove("CUDAUP_DIST_SERVER")
-        .env_remove("CUDAUP_SYSROOT")
-        .args(["-c", command])
-        .output()
-        .unwrap();
+    let kept: Vec<&str> = kept.split(',').collect();
+    for (name, _) in place.variables().iter().filter(|(name, _)| !kept.contains(name)) {
+        shell.env_remove(name);
+    }
+    let ran = shell.env_remove("CUDAUP_SYSROOT").args(["-c", command]).output().unwrap();
     assert!(ran.status.success(), "{command}: {ran:?}");
     assert!(place.root().join("receipt.json").exists());
     if is_root() {

@@ -1,10 +1,9 @@
 //! `cudaup env --explain`: for each variable what it was, what it becomes and why.
 
-use crate::command::Context;
 use crate::ui::view::{Style, View, table};
 use cudaup_core::activate::{Activation, summary};
 use cudaup_core::explain::{Explained, Fate, explain};
-use cudaup_core::resolve::Choice;
+use cudaup_core::resolve::{Choice, World};
 use cudaup_core::state;
 use cudaup_core::text::plain;
 use serde_json::{Value, json};
@@ -19,8 +18,8 @@ pub struct Explanation {
 
 impl Explanation {
     /// Of an activation in which a toolkit was entered.
-    pub fn of(context: &Context, activation: &Activation, choice: Choice) -> Self {
-        Self { variables: explain(&context.world(), activation), choice }
+    pub fn of(world: &World, activation: &Activation, choice: Choice) -> Self {
+        Self { variables: explain(world, activation), choice }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Answers to words and orders of words that nothing here has the name of.
 
 use super::{
-    Habit, add, addon, install, is_flag, is_request, leave, means, no, or_version, says, shown, without,
+    Back, Habit, add, addon, install, is_flag, is_request, leave, means, no, or_version, says, shown, without,
 };
 use crate::shell::dialect;
 use std::ffi::{OsStr, OsString};
@@ -79,12 +79,8 @@ pub fn without_toolkit(option: Option<&str>, rest: &[OsString]) -> Option<Habit>
         () if has("--global") || has("-g") => {
             says("what all users had before comes back by", &[("use --global --undo", &[])])
         }
-        () if has("--default") => {
-            Habit::Says("your default is the version in ~/.cudaup/default\ntry: rm ~/.cudaup/default".into())
-        }
-        () if word == "default" => Habit::Says(
-            "your default holds wherever no .cuda-version says otherwise\ntry: rm .cuda-version".into(),
-        ),
+        () if has("--default") => Habit::TakesBack(Back::Default),
+        () if word == "default" => Habit::TakesBack(Back::ToDefault),
         () => leave("use"),
     })
 }

@@ -99,7 +99,6 @@ const MEANS: &[(&str, &str)] = &[
 
 const SAYS: &[(&str, &[&str])] = &[
     ("shell 12.4", &["no `shell`", "cudaup use --shell 12.4"]),
-    ("local --unset", &["rm .cuda-version"]),
     ("global 12.4", &["no `global`", "cudaup use --default 12.4\n", "cudaup use --global 12.4"]),
     ("use -g 12.4", &["cudaup use --default 12.4\n", "cudaup use --global 12.4"]),
     ("use 12.4 -g", &["cudaup use --global 12.4"]),
@@ -120,12 +119,6 @@ const SAYS: &[(&str, &[&str])] = &[
     ("install cuda", &["cudaup install latest"]),
     ("install nvidia-driver", &["never installs"]),
     ("where nvcc 12.4", &["try: CUDAUP_VERSION=12.4 cudaup which nvcc\n"]),
-    ("use none", &["try: rm .cuda-version\n"]),
-    ("use off --pin", &["try: rm .cuda-version\n"]),
-    ("local none", &["try: rm .cuda-version\n"]),
-    ("use default", &["your default holds", "try: rm .cuda-version\n"]),
-    ("use --default none", &["try: rm ~/.cudaup/default\n"]),
-    ("default none", &["try: rm ~/.cudaup/default\n"]),
     ("use none --global", &["try: cudaup use --global --undo\n"]),
     ("global none", &["try: cudaup use --global --undo\n"]),
     ("where 12.4", &["CUDAUP_VERSION=12.4 cudaup which --root"]),
@@ -151,8 +144,6 @@ const SAYS: &[(&str, &[&str])] = &[
     ("which 13.0", &["try: CUDAUP_VERSION=13.0 cudaup which --root\n"]),
     ("root 13.0", &["try: CUDAUP_VERSION=13.0 cudaup which --root\n"]),
     ("install lts", &["no `lts`", "try: cudaup install latest\n"]),
-    ("override unset", &["rm .cuda-version"]),
-    ("unuse", &["rm .cuda-version"]),
     ("component add nvcc", &["cudaup install VERSION --components nvcc"]),
     ("completions bash", &["cudaup has no completions for shells yet\n"]),
     ("setup", &["cudaup init --write"]),
@@ -229,9 +220,19 @@ fn what_means_something_else_is_answered_with_the_command() {
 }
 
 #[test]
-fn a_version_of_the_shell_ends_in_the_words_of_the_shell() {
-    for line in ["deactivate", "shell --unset", "use --shell --unset"] {
-        assert_eq!(habit_of(line), Some(Habit::EndsShell(SHELL_ENDS)), "{line}");
+fn whose_choice_is_taken_back() {
+    for (back, lines) in [
+        (Back::Shell, &["deactivate", "shell --unset", "use --shell --unset", "use --shell none"][..]),
+        (
+            Back::Here,
+            &["local --unset", "use none", "use off --pin", "local none", "override unset", "unuse"],
+        ),
+        (Back::ToDefault, &["use default", "local default"]),
+        (Back::Default, &["use --default none", "default none"]),
+    ] {
+        for line in lines {
+            assert_eq!(habit_of(line), Some(Habit::TakesBack(back)), "{line}");
+        }
     }
 }
 
@@ -266,7 +267,7 @@ fn only_commands_that_exist_are_named() {
                     .filter_map(|l| l.split_once("cudaup ")?.1.split(' ').next().map(str::to_owned))
                     .collect()
             }
-            Some(Habit::EndsShell(_)) | None => vec![],
+            Some(Habit::TakesBack(_)) | None => vec![],
         };
         assert!(named.iter().all(|name| COMMANDS.contains(&name.as_str())), "{line} leads to {named:?}");
     }
