@@ -4,6 +4,7 @@ mod remote;
 
 use crate::addon;
 use crate::command::{Context, Outcome};
+use crate::disk::record::RECEIPT;
 use crate::failure::{Exit, Failure};
 use crate::toolkit::receipt::Receipt;
 use crate::ui::view::{Style, View, size, table};
@@ -77,8 +78,11 @@ impl Args {
         let mut rows: Vec<Row> = inventory::managed(&context.home, &context.disk)
             .into_iter()
             .map(|t| {
-                let receipt = Receipt::read(&t.root).ok().flatten();
+                let read = Receipt::read(&t.root);
+                let problem = read.is_err().then(|| format!("its {RECEIPT} cannot be read"));
+                let receipt = read.ok().flatten();
                 Row {
+                    problem,
                     version: t.identity.to_string(),
                     origin: Some(Origin::Home.key()),
                     source: receipt.as_ref().map(|r| r.source.clone()),
