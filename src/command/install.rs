@@ -182,7 +182,7 @@ impl Args {
         }
         let mut orders: Vec<Order> = Vec::new();
         for text in &self.versions {
-            let order = self.order(context, order::version(context.request(text)?)?, &self.components)?;
+            let order = self.order(context, order::version(read(context, text)?)?, &self.components)?;
             if !orders.iter().any(|o| o.request == order.request) {
                 orders.push(order);
             }
@@ -248,6 +248,16 @@ impl Args {
         words.extend(self.no_verify.then(|| "--no-verify".to_owned()));
         words
     }
+}
+
+/// What was typed as a version.
+fn read(context: &Context, text: &str) -> Result<Request, Failure> {
+    context.request(text).map_err(|failure| match failure.tries.as_slice() {
+        [] => {
+            failure.hint("cudaup install latest").hint("cudaup list --remote   (the versions that there are)")
+        }
+        _ => failure,
+    })
 }
 
 /// The CUDA major of what an order came to.

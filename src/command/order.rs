@@ -51,15 +51,17 @@ pub fn version(request: Request) -> Result<Option<Version>, Failure> {
             Err(Failure::new(Exit::Usage, "`system` is what the machine has itself, and is never installed")
                 .hint("cudaup install latest"))
         }
-        Request::Link(name) => Err(Failure::new(
-            Exit::NoVersion,
-            format!("`{name}` is a name for a toolkit elsewhere, and no version"),
-        )
-        .hint(match component::named(&name) {
-            Some(_) => format!("cudaup install VERSION --components {name}"),
-            None => format!("cudaup link {name} DIR   (to give the toolkit in a directory this name)"),
-        })
-        .hint("cudaup install latest")),
+        Request::Link(name) => {
+            let what = format!("`{name}` is no version; a name like this is given to a toolkit elsewhere");
+            let failure = Failure::new(Exit::NoVersion, what);
+            Err(match component::named(&name) {
+                Some(_) => failure.hint(format!("cudaup install VERSION --components {name}")),
+                None => failure
+                    .hint("cudaup install latest")
+                    .hint("cudaup list --remote   (the versions that there are)")
+                    .hint(format!("cudaup link {name} DIR   (to give the toolkit in a directory this name)")),
+            })
+        }
     }
 }
 

@@ -247,7 +247,7 @@ fn is_piece(receipt: &Receipt, plan: &Plan) -> bool {
 fn lacks(site: &Site<'_>, order: &Order, receipt: &Receipt, version: Version) {
     let asked = Some(&order.wish).filter(|_| order.amount_given);
     if let Some(absent) = asked.and_then(|wish| decide::absent(wish, receipt, version)) {
-        site.talk.say(&format!("warning: {absent} was asked for and is not in it"));
+        site.talk.say(&format!("warning: {absent}: not in it, although asked for"));
     }
 }
 

@@ -13,7 +13,10 @@ pub fn refuse(asked: Version, offered: &[Version]) -> Failure {
     let newest = newest(offered);
     let (meant, reason) = match reason(asked, &known) {
         Some(reason) => {
-            let at_hand = |m: &Version| offered.is_empty() || offered.iter().any(|o| m.accepts(*o));
+            // Of a release that there is another update is meant, wherever it is to be had.
+            let of_it = |m: &Version| asked.update.is_some() && m.accepts(asked);
+            let offers = |m: &Version| offered.is_empty() || offered.iter().any(|o| m.accepts(*o));
+            let at_hand = |m: &Version| of_it(m) || offers(m);
             let last = known.last().filter(|_| offered.is_empty()).copied();
             (meant(asked, &known).filter(at_hand).or_else(|| newest.first().copied()).or(last), reason)
         }
@@ -129,6 +132,15 @@ mod tests {
         assert_eq!(
             said("13.0.9"),
             "there is no CUDA 13.0.9 (13.0 has 13.0.0, 13.0.1, 13.0.2, 13.0.3) | cudaup install 13.0 | the newest: 13.5.0, 13.4.3, 13.0.3"
+        );
+    }
+
+    #[test]
+    fn an_update_of_a_release_that_is_elsewhere() {
+        assert!(
+            said("12.4.9").contains("(12.4 has 12.4.0, 12.4.1) | cudaup install 12.4 |"),
+            "{}",
+            said("12.4.9")
         );
     }
 
