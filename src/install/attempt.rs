@@ -138,7 +138,10 @@ impl Attempt {
         let Task { order, grows, .. } = task;
         let place = order.place;
         let room = look::room(site.home, &[place.staging(site), place.folder(site)], &plan.parts)?;
-        let lines = decide::announcement(&plan, &room, facts);
+        let mut lines = decide::announcement(&plan, &room, facts);
+        if place == Place::System {
+            lines.push(format!("for all users: {}", place.target(site, plan.version).display()));
+        }
         if order.dry_run {
             return Ok(Step::Done(Answer::Planned(Box::new(plan), lines)));
         }

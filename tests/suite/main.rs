@@ -4,6 +4,7 @@
 
 mod adding;
 mod addons;
+mod asking;
 mod broken;
 mod build_directories;
 mod choosing;

@@ -1,5 +1,7 @@
 //! Command lines and what they order; results and how they read.
 
+use super::view::text;
+use crate::install::Installed;
 use super::*;
 use crate::host::Host;
 use crate::install::place::Place;
