@@ -69,10 +69,8 @@ impl Attempt {
         {
             return Err(look::no_toolkit(&root));
         }
-        let first = match self.settled {
-            true => decide::first(&settled(asked), &facts, site.home.path())?,
-            false => decide::first(asked, &facts, site.home.path())?,
-        };
+        let known = self.settled.then(|| settled(asked));
+        let first = decide::first(known.as_ref().unwrap_or(asked), &facts, site.home.path())?;
         let task = match first {
             First::Present(toolkit) => {
                 let there = present(site, toolkit, facts.receipt.as_ref(), asked.dry_run);

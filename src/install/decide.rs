@@ -154,9 +154,12 @@ fn has(receipt: &Receipt, name: &str) -> bool {
     if let Some(piece) = receipt.parts.iter().find(|part| part.name == WHOLE && name != WHOLE) {
         let marked = INSIDE.iter().chain(&SEEN_BY).any(|(component, _)| *component == name);
         let short = name.trim_start_matches("cuda_").trim_start_matches("lib");
-        return piece.files.iter().any(|file| match marked {
-            true => ends(file, &INSIDE) || ends(file, &SEEN_BY),
-            false => is_library(file, short) || name.starts_with("nsight") && file.contains(short),
+        return piece.files.iter().any(|file| {
+            if marked {
+                ends(file, &INSIDE) || ends(file, &SEEN_BY)
+            } else {
+                is_library(file, short) || name.starts_with("nsight") && file.contains(short)
+            }
         });
     }
     receipt.parts.iter().any(|part| part.name == name || part.files.iter().any(|file| ends(file, &INSIDE)))
@@ -167,7 +170,7 @@ fn is_library(file: &str, short: &str) -> bool {
     let (folder, last) = file.rsplit_once('/').unwrap_or(("", file));
     let last = last.to_ascii_lowercase();
     let named = last.strip_prefix("lib").is_some_and(|rest| rest.starts_with(short));
-    named && (last.contains(".so") || last.ends_with(".a")) && !folder.ends_with("stubs")
+    named && (last.contains(".so") || last.rsplit('.').next() == Some("a")) && !folder.ends_with("stubs")
 }
 
 /// What a toolkit lacks of a wish, in words.

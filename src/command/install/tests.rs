@@ -1,9 +1,8 @@
 //! Command lines and what they order; results and how they read.
 
-use super::view::text;
-use crate::install::Installed;
 use super::*;
 use crate::host::Host;
+use crate::install::Installed;
 use crate::install::place::Place;
 use crate::source::profile::{Profile, Wish};
 use crate::source::pypi::fake::FakeIndex;
