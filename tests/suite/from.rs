@@ -14,7 +14,7 @@ use std::time::{Duration, SystemTime};
 const FORMS: [&str; 6] = ["tree", "cuda.tar", "cuda.tar.gz", "cuda.tgz", "cuda.tar.xz", "installer.run"];
 
 /// Makes a toolkit in all forms below `where/`. `nvcc` says how its nvcc answers.
-fn forms(at: &Sandbox, nvcc: &str) {
+pub fn forms(at: &Sandbox, nvcc: &str) {
     let tree = at.toolkit("where/tree", "12.4.1");
     at.script("where/tree/bin/nvcc", nvcc);
     at.script("where/tree/nvvm/bin/cicc", "");
@@ -66,7 +66,8 @@ fn makeself(payload: &[u8]) -> Vec<u8> {
     [script.as_bytes(), payload].concat()
 }
 
-const ANSWERS: &str = "case $1 in --version) echo 'Cuda compilation tools, release 12.4, V12.4.131';; esac";
+pub const ANSWERS: &str =
+    "case $1 in --version) echo 'Cuda compilation tools, release 12.4, V12.4.131';; esac";
 
 fn install(at: &Sandbox, form: &str, more: &[&str]) -> Command {
     let mut command = at.command(at.home().join("bin/cudaup"), "where");
@@ -74,7 +75,7 @@ fn install(at: &Sandbox, form: &str, more: &[&str]) -> Command {
     command
 }
 
-fn installed(at: &Sandbox, form: &str, more: &[&str]) -> Said {
+pub fn installed(at: &Sandbox, form: &str, more: &[&str]) -> Said {
     said(install(at, form, more).output().unwrap())
 }
 
@@ -134,78 +135,6 @@ fn a_toolkit_in_any_form_becomes_a_managed_one_and_stays_as_it_is() {
     }
     assert_eq!(state(&at.path("where")), before);
     assert_eq!(fs::read_dir(at.home().join("cache/downloads")).unwrap().count(), 0);
-}
-
-/// A folder of archives, of each component one with this file.
-fn archives(at: &Sandbox, components: &[(&str, &str)]) {
-    let machine = if std::env::consts::ARCH == "aarch64" { "sbsa" } else { "x86_64" };
-    for (component, file) in components {
-        let build = if *component == "cuda_nvcc" { "12.4.131" } else { "12.4.127" };
-        let name = format!("{component}-linux-{machine}-{build}-archive");
-        at.script(&format!("packing/{name}/{file}"), ANSWERS);
-        fs::create_dir_all(at.path("where/parts")).unwrap();
-        let archive = at.path("where/parts").join(format!("{name}.tar.gz"));
-        let mut tar = Command::new("tar");
-        let status = tar.arg("-czf").arg(archive).arg(&name).current_dir(at.path("packing")).status();
-        assert!(status.unwrap().success(), "{name}");
-    }
-}
-
-#[test]
-fn more_from_a_folder_comes_to_what_is_there() {
-    let at = Sandbox::new();
-    archives(
-        &at,
-        &[
-            ("cuda_nvcc", "bin/nvcc"),
-            ("cuda_cudart", "lib/libcudart.so"),
-            ("cuda_cccl", "include/thrust/version.h"),
-            ("cuda_nvprune", "bin/nvprune"),
-        ],
-    );
-    let parts = |more: &[&str]| installed(&at, "parts", &[&["12.4", "--no-verify"], more].concat());
-    let receipt = || fs::read_to_string(at.home().join("toolkits/12.4.1/receipt.json")).unwrap();
-    let first = parts(&["--profile", "minimal"]);
-    assert!(first.code == Some(0) && !receipt().contains("cuda_nvprune"), "{}", first.err);
-    let dry = parts(&["--components", "nvprune", "--dry-run"]);
-    assert!(dry.out.contains("cuda_nvcc") && dry.out.contains("cuda_nvprune"), "{}{}", dry.out, dry.err);
-    let more = parts(&["--components", "nvprune"]);
-    assert_eq!(more.code, Some(0), "{}", more.err);
-    assert!(more.err.contains("12.4.1 is there with less: it is made anew"), "{}", more.err);
-    assert!(receipt().contains("cuda_nvprune") && receipt().contains("cuda_cudart"), "{}", receipt());
-    let again = parts(&["--components", "nvprune"]);
-    assert!(again.out.starts_with("12.4.1 is installed"), "{}{}", again.out, again.err);
-    let none = parts(&["--components", "cublas"]);
-    assert!(none.code == Some(3) && none.err.contains("no archive of libcublas"), "{}", none.err);
-}
-
-#[test]
-fn what_came_in_one_piece_is_asked_what_it_has() {
-    let at = Sandbox::new();
-    forms(&at, ANSWERS);
-    // The headers and the stub of a library are not the library.
-    for file in [
-        "include/cublas_v2.h",
-        "lib64/stubs/libcublas.so",
-        "lib64/libnvrtc.so.12",
-        "include/thrust/version.h",
-    ] {
-        at.write(&format!("where/tree/{file}"), "");
-    }
-    let tree = |more: &[&str]| installed(&at, "tree", &[&["12.4", "--no-verify"], more].concat());
-    for said in [tree(&["--components", "cublas"]), tree(&["--components", "cublas"])] {
-        let lacks = "warning: libcublas: not in it, although asked for\n";
-        assert!(said.code == Some(0) && said.err.contains(lacks), "{}", said.err);
-    }
-    let there = at.cudaup("where", &["--offline", "install", "12.4", "--components", "nvcc,nvrtc"]);
-    assert_eq!(there.code, Some(0), "{}", there.err);
-    let refused = at.cudaup("where", &["--offline", "install", "12.4", "--components", "cublas"]);
-    assert_eq!(refused.code, Some(1), "{}", refused.err);
-    assert!(refused.err.contains("came in one piece from local, without libcublas\n"), "{}", refused.err);
-    let hint = "try: cudaup uninstall 12.4.1 --force && cudaup install 12.4.1 --components libcublas\n";
-    assert!(refused.err.ends_with(hint), "{}", refused.err);
-    let full = at.cudaup("where", &["--offline", "install", "12.4", "--profile", "full"]);
-    assert!(full.code == Some(1) && full.err.contains(", libcublas, "), "{}", full.err);
 }
 
 #[test]

@@ -31,6 +31,7 @@ mod init;
 mod install;
 mod installer;
 mod keeping;
+mod more;
 mod net;
 mod nobody;
 mod odd_places;
