@@ -1,7 +1,7 @@
 //! `cudaup add NAME[@VERSION]...`: libraries beside the toolkits, for the one that applies here.
 
 use crate::command::library::{self, Typed, carry_out, typed};
-use crate::command::{Context, Outcome};
+use crate::command::{Context, Outcome, order};
 use crate::failure::{Exit, Failure};
 use crate::install::addon::{AddonAnswer, AddonOrder};
 use crate::source::addon::names;
@@ -69,6 +69,9 @@ impl Args {
     }
 
     fn orders(&self, context: &Context) -> Result<Vec<AddonOrder>, Failure> {
+        if self.from.as_deref().is_some_and(str::is_empty) {
+            return Err(order::empty("--from", "an archive, a directory or an address"));
+        }
         let wanted: Vec<Typed> = self.names.iter().map(|text| typed(text)).collect::<Result<_, _>>()?;
         let cuda = self.cuda.as_deref().map(major).transpose()?;
         let here = match (&cuda, library::cuda_here(context)) {

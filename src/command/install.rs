@@ -2,21 +2,19 @@
 
 use crate::command::library::{self, Typed};
 use crate::command::{Context, Outcome, order, refused, system};
-use crate::disk::record::RECEIPT;
 use crate::failure::{Exit, Failure};
+use crate::install::Answer;
 use crate::install::addon::{AddonAnswer, AddonOrder};
 use crate::install::decide::Order;
 use crate::install::place::Place;
-use crate::install::{Answer, Installed};
 use crate::source::addon::names as addon_sources;
 use crate::source::local::Origin;
 use crate::source::plan::Platform;
 use crate::source::select;
-use crate::toolkit::receipt::Receipt;
-use crate::ui::view::{Style, View, size, table};
+use crate::ui::view::{Style, View};
 use clap::Args as Arguments;
 use clap::builder::PossibleValuesParser;
-use cudaup_core::inventory::{Kind, Toolkit};
+use cudaup_core::inventory::Toolkit;
 use cudaup_core::request::Request;
 use cudaup_core::resolve::{asked, meet_toolkit};
 use cudaup_core::version::Version;
@@ -76,8 +74,18 @@ struct Results {
 impl Args {
     /// Runs the command.
     pub fn run(&self, context: &Context) -> Result<Outcome, Failure> {
-        if self.system && !self.dry_run {
-            system::allowed(context, &self.words())?;
+        if self.from.as_ref().is_some_and(|from| from.is_empty()) {
+            return Err(order::empty("--from", "a path or an address")
+                .hint("cudaup install --from PATH_OR_URL   (without --from: from the network)"));
+        }
+        if self.system {
+            match system::allowed(context, &self.words()) {
+                Err(failure) if self.dry_run => {
+                    context.talk.say(&format!("note: {failure}"));
+                    failure.tries.iter().for_each(|next| context.talk.say(&format!("try: {next}")));
+                }
+                allowed => allowed?,
+            }
         }
         let with = self.with(context)?;
         let mut results = Results::default();
@@ -140,6 +148,11 @@ impl Args {
 
     /// The libraries that are named here, and where no version is, those that the rules ask for in this directory.
     fn with(&self, context: &Context) -> Result<Vec<Typed>, Failure> {
+        if self.with.iter().any(|text| text.trim().is_empty()) {
+            return Err(
+                order::empty("--with", "names of libraries").hint("cudaup install VERSION --with cudnn,nccl")
+            );
+        }
         let mut with: Vec<Typed> =
             self.with.iter().map(|text| library::typed(text)).collect::<Result<_, _>>()?;
         if self.versions.is_empty()
@@ -182,7 +195,7 @@ impl Args {
         }
         let mut orders: Vec<Order> = Vec::new();
         for text in &self.versions {
-            let order = self.order(context, order::version(context.request(text)?)?, &self.components)?;
+            let order = self.order(context, order::version(read(context, text)?)?, &self.components)?;
             if !orders.iter().any(|o| o.request == order.request) {
                 orders.push(order);
             }
@@ -250,6 +263,16 @@ impl Args {
     }
 }
 
+/// What was typed as a version.
+fn read(context: &Context, text: &str) -> Result<Request, Failure> {
+    context.request(text).map_err(|failure| match failure.tries.as_slice() {
+        [] => {
+            failure.hint("cudaup install latest").hint("cudaup list --remote   (the versions that there are)")
+        }
+        _ => failure,
+    })
+}
+
 /// The CUDA major of what an order came to.
 fn major(answer: &Answer) -> Option<u32> {
     match answer {
@@ -265,115 +288,18 @@ impl View for Results {
     }
 
     fn json(&self) -> Value {
-        let rows: Vec<Value> = self.toolkits.iter().map(row).collect();
+        let rows: Vec<Value> = self.toolkits.iter().map(view::row).collect();
         let addons: Vec<Value> = self.addons.iter().map(library::row).collect();
         json!({ "toolkits": rows, "addons": addons })
     }
 
     fn human(&self, style: &Style) -> String {
         let addons = self.addons.iter().map(|answer| library::text(answer, style));
-        addons.chain(self.toolkits.iter().map(|answer| text(answer, style))).collect()
+        addons.chain(self.toolkits.iter().map(|answer| view::text(answer, style))).collect()
     }
 }
 
-fn row(answer: &Answer) -> Value {
-    match answer {
-        Answer::Present(toolkit) => json!({
-            "state": "present",
-            "version": toolkit.identity.to_string(),
-            "kind": toolkit.kind.word(),
-            "root": toolkit.root.to_string_lossy(),
-        }),
-        Answer::Planned(plan, _) => json!({
-            "state": "planned",
-            "version": plan.version.to_string(),
-            "source": plan.source,
-            "passed": plan.passed,
-            "platform": plan.platform.name(),
-            "profile": plan.profile.to_string(),
-            "load": plan.size(),
-            "bytes": plan.unpacked(),
-            "missing": plan.missing,
-            "notes": plan.notes,
-            "parts": plan.parts.iter().map(|p| json!({
-                "name": p.name, "version": p.version, "url": p.public_url(), "sha256": p.sha256, "size": p.size,
-            })).collect::<Vec<_>>(),
-        }),
-        Answer::Installed(installed) => {
-            let Installed { root, receipt, took, default, place } = installed.as_ref();
-            let kind = if *place == Place::System { Kind::System } else { Kind::Managed };
-            json!({
-                "state": "installed",
-                "version": receipt.version,
-                "kind": kind.word(),
-                "root": root.to_string_lossy(),
-                "source": receipt.source,
-                "profile": receipt.profile,
-                "bytes": receipt.bytes,
-                "seconds": took.as_secs_f64(),
-                "default": default,
-                "proof": receipt.proof,
-                "licence": receipt.eula,
-            })
-        }
-    }
-}
-
-fn text(answer: &Answer, style: &Style) -> String {
-    match answer {
-        Answer::Present(toolkit) => present(toolkit, style),
-        Answer::Planned(plan, lines) => {
-            let cells = |p: &crate::source::plan::Part| {
-                vec![format!("  {}", p.name), p.version.clone(), size(p.size)]
-            };
-            let parts = table(&plan.parts.iter().map(cells).collect::<Vec<_>>());
-            format!("{}\n{parts}nothing was loaded\n", lines.join("\n"))
-        }
-        Answer::Installed(installed) => {
-            let version = &installed.receipt.version;
-            let next = match installed.place {
-                Place::Home => next(version, installed.default),
-                Place::System => format!(
-                    "/usr/local/cuda stays as it is\nnext: cudaup use {version} (this project)   cudaup use --global {version} (all users)\n"
-                ),
-            };
-            format!("{}{next}", order::installed(installed, style))
-        }
-    }
-}
-
-fn present(toolkit: &Toolkit, style: &Style) -> String {
-    let (version, root) = (&toolkit.identity, style.path(&toolkit.root));
-    let place = match &toolkit.kind {
-        Kind::Managed => match Receipt::read(&toolkit.root) {
-            Ok(Some(receipt)) => format!("{version} is installed{}: {root}", amount(&receipt)),
-            // By its place it is chosen all the same; whole it may not be.
-            Ok(None) => {
-                format!("{version} is there, and cudaup did not install it (it has no {RECEIPT}): {root}")
-            }
-            Err(failure) => format!("{version} is there: {root}\nwarning: {failure}"),
-        },
-        Kind::Link(name) => format!("{version} is here under the name {name}: {root}"),
-        Kind::System | Kind::Shared => format!("{version} is on this machine: {root}"),
-    };
-    format!("{place}\n{}", next(&toolkit.identity.version.to_string(), false))
-}
-
-/// How much of a toolkit there is, where that is less than the usual: who asked for all is not to take it for that.
-fn amount(receipt: &Receipt) -> String {
-    match (receipt.profile.as_str(), receipt.missing.as_slice()) {
-        ("minimal", []) => " (minimal profile; --profile default adds the libraries)".to_owned(),
-        (_, []) => String::new(),
-        (_, missing) => format!(" without {}, which {} did not have", missing.join(", "), receipt.source),
-    }
-}
-
-fn next(version: &str, is_default: bool) -> String {
-    if is_default {
-        return format!("{version} is your default now\nnext: cudaup use {version} (this project)\n");
-    }
-    format!("next: cudaup use {version} (this project)   cudaup use --default {version} (you)\n")
-}
+mod view;
 
 #[cfg(test)]
 mod tests;

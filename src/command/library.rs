@@ -4,6 +4,7 @@ use crate::command::{Context, refused};
 use crate::failure::{Exit, Failure};
 use crate::install::addon::{self, AddonAnswer, AddonOrder, InstalledAddon};
 use crate::source::component;
+use crate::source::unknown::near;
 use crate::ui::view::{Style, size};
 use cudaup_core::addon::{Addon, LIBRARIES, Library, Number, library};
 use cudaup_core::resolve::{default_settings, resolve, toolkit};
@@ -45,11 +46,21 @@ fn unknown(name: &str) -> Failure {
         )
         .hint(format!("cudaup install VERSION --components {name}"));
     }
-    Failure::new(
-        Exit::Usage,
-        format!("`{name}` is none of the libraries that cudaup knows: {}", names.join(", ")),
-    )
-    .hint("cudaup add cudnn")
+    let what = format!("`{name}` is none of the libraries that cudaup knows: {}", names.join(", "));
+    let lower = name.trim().to_ascii_lowercase();
+    if let Some(meant) = near(&lower, names.iter().copied()) {
+        return Failure::new(Exit::Usage, format!("{what}; did you mean {meant}?"))
+            .hint(format!("cudaup add {meant}"));
+    }
+    if let Some(meant) = near(&lower, component::spellings()) {
+        return Failure::new(Exit::Usage, format!("{what}; did you mean {meant}, a component of a toolkit?"))
+            .hint(format!("cudaup install VERSION --components {meant}"));
+    }
+    match lower.as_str() {
+        "tensorrt" | "trt" => Failure::new(Exit::Usage, what)
+            .hint("pip install tensorrt   (NVIDIA's wheels have it, for one Python environment)"),
+        _ => Failure::new(Exit::Usage, what).hint("cudaup add cudnn"),
+    }
 }
 
 /// The CUDA major of the toolkit that applies here; `None` where none does.

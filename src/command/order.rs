@@ -10,9 +10,10 @@ use crate::shims;
 use crate::source::component;
 use crate::source::never;
 use crate::source::profile::{Profile, Wish};
+use crate::source::unknown::near;
 use crate::toolkit::receipt::Proof;
 use crate::ui::view::Style;
-use cudaup_core::addon;
+use cudaup_core::addon::{self, LIBRARIES};
 use cudaup_core::request::Request;
 use cudaup_core::resolve::default_settings;
 use cudaup_core::version::Version;
@@ -54,15 +55,17 @@ pub fn version(request: Request) -> Result<Option<Version>, Failure> {
             Err(Failure::new(Exit::Usage, "`system` is what the machine has itself, and is never installed")
                 .hint("cudaup install latest"))
         }
-        Request::Link(name) => Err(Failure::new(
-            Exit::NoVersion,
-            format!("`{name}` is a name for a toolkit elsewhere, and no version"),
-        )
-        .hint(match component::named(&name) {
-            Some(_) => format!("cudaup install VERSION --components {name}"),
-            None => format!("cudaup link {name} DIR   (to give the toolkit in a directory this name)"),
-        })
-        .hint("cudaup install latest")),
+        Request::Link(name) => {
+            let what = format!("`{name}` is no version; a name like this is given to a toolkit elsewhere");
+            let failure = Failure::new(Exit::NoVersion, what);
+            Err(match component::named(&name) {
+                Some(_) => failure.hint(format!("cudaup install VERSION --components {name}")),
+                None => failure
+                    .hint("cudaup install latest")
+                    .hint("cudaup list --remote   (the versions that there are)")
+                    .hint(format!("cudaup link {name} DIR   (to give the toolkit in a directory this name)")),
+            })
+        }
     }
 }
 
@@ -80,12 +83,30 @@ fn unknown_component(name: &str) -> Failure {
     } else {
         format!("`{name}` is no component of a toolkit")
     };
+    let libraries = LIBRARIES.iter().map(|library| library.name);
+    if let Some(meant) = near(&lower, component::spellings()) {
+        return Failure::new(Exit::Usage, format!("{what}; did you mean {meant}?"))
+            .hint(format!("cudaup install VERSION --components {meant}"));
+    }
+    if let Some(meant) = near(&lower, libraries) {
+        return Failure::new(Exit::Usage, format!("{what}; did you mean {meant}, a library of its own?"))
+            .hint(format!("cudaup install VERSION --with {meant}"));
+    }
     Failure::new(Exit::Usage, what).hint("cudaup install VERSION --components nvcc,cudart,cublas")
+}
+
+/// The refusal of an option's value that is empty, as an unset variable of a script makes it. `takes`: what is expected.
+pub fn empty(option: &str, takes: &str) -> Failure {
+    Failure::new(Exit::Usage, format!("{option} was given nothing: it takes {takes}"))
 }
 
 /// How much is asked for by the two options.
 pub fn wish(profile: Option<&str>, components: &[String]) -> Result<Wish, Failure> {
     let names: Vec<&str> = components.iter().map(|c| c.trim()).filter(|c| !c.is_empty()).collect();
+    if names.is_empty() && !components.is_empty() {
+        return Err(empty("--components", "names of components")
+            .hint("cudaup install VERSION --components nvcc,cudart,cublas"));
+    }
     Wish::read(profile.and_then(Profile::parse), &names).map_err(unknown_component)
 }
 

@@ -130,7 +130,8 @@ impl Args {
             Err(refusal) => refusal,
         };
         let installable = matches!((&refusal.why, request), (Why::NotInstalled(..), Request::Version(_)));
-        if installable && self.no_install {
+        // What can never be installed is not pinned to wait for that.
+        if self.no_install && installable && is_offered(request) {
             return Ok(None);
         }
         if let (Request::Version(version), true) = (request, installable && is_offered(request))

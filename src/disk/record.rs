@@ -4,6 +4,7 @@ use super::atomic;
 use crate::failure::Failure;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
 use std::fs::{self, Permissions};
 use std::io;
 use std::os::unix::fs::PermissionsExt;
@@ -37,9 +38,23 @@ pub fn read<T: DeserializeOwned>(tree: &Path) -> Result<Option<T>, Failure> {
         )));
     }
     let text = fs::read(&path).map_err(|error| Failure::io("read", &path, &error))?;
-    let receipt = serde_json::from_slice(&text)
-        .map_err(|error| Failure::failed(format!("{} is not a receipt: {error}", path.display())))?;
+    let receipt = understood(&text).map_err(|why| {
+        let place = shell_words::quote(&tree.to_string_lossy()).into_owned();
+        Failure::failed(format!("{} is not a receipt: {why}", path.display()))
+            .hint(format!("mv {place} {place}.old   (what is in it is nobody's but yours then)"))
+    })?;
     Ok(Some(receipt))
+}
+
+/// A receipt from its text: whatever else it has, it says which cudaup wrote it, and of what.
+fn understood<T: DeserializeOwned>(text: &[u8]) -> Result<T, String> {
+    let fields: Map<String, Value> = serde_json::from_slice(text).map_err(|error| error.to_string())?;
+    for (field, what) in [("cudaup", "which cudaup wrote it"), ("version", "the version of what is here")] {
+        if fields.get(field).and_then(Value::as_str).is_none_or(|said| said.trim().is_empty()) {
+            return Err(format!("it does not say {what} ({field})"));
+        }
+    }
+    serde_json::from_value(Value::Object(fields)).map_err(|error| error.to_string())
 }
 
 /// Writes a receipt into a tree by a rename: it is whole or not there. Everybody can read it, whatever the umask.

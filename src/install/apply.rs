@@ -4,13 +4,14 @@ use crate::disk::lock::Lock;
 use crate::disk::{atomic, tree};
 use crate::failure::Failure;
 use crate::host::Host;
-use crate::install::decide::Order;
+use crate::install::decide::{self, Order};
 use crate::install::engine::Unpacked;
 use crate::install::mend::{self, MendFacts};
 use crate::install::place::{self, Place};
 use crate::install::stage::{self, Build, WAIT};
 use crate::prove::{self, Proof, Trial};
 use crate::source::plan::Plan;
+use crate::source::profile::{Profile, Wish};
 use crate::source::reach::Reach;
 use crate::toolkit::receipt::{self, Receipt};
 use crate::ui::talk::Talk;
@@ -80,8 +81,13 @@ pub fn apply(
         receipt.bytes = tree::size(tree)?;
         receipt.write(tree)?;
         // Loading and unpacking took its time.
-        if let Some(old) = replaces.filter(|_| order.place == Place::System) {
-            place::loses_nothing(&target, old, &order.wish)?;
+        if let Some(old) = replaces {
+            place::loses_nothing(order.place, &target, old, &order.wish)?;
+            // What comes in one piece is known only now. Of the rest of a profile it is said what is not there.
+            let named = Wish { profile: Profile::Chosen, components: order.wish.components.clone() };
+            if let Some(absent) = decide::absent(&named, &receipt, plan.version) {
+                return Err(decide::brings_less(&target, plan, &absent));
+            }
         }
         Ok(Box::new(receipt))
     })?;

@@ -3,10 +3,10 @@
 use crate::compat::driver;
 use crate::failure::{Exit, Failure};
 use crate::install::look::{self, Facts, Room, Store};
-use crate::install::place::Place;
+use crate::install::place::{self, Place};
 use crate::source::component;
 use crate::source::local::{NAME as LOCAL, Origin};
-use crate::source::plan::{Plan, Platform, WHOLE};
+use crate::source::plan::{Part, Plan, Platform, WHOLE};
 use crate::source::profile::{Profile, Wish, select};
 use crate::source::select as sources;
 use crate::toolkit::receipt::Receipt;
@@ -102,7 +102,7 @@ pub fn first(order: &Order, facts: &Facts, home: &Path) -> Result<First, Failure
     }
     match (&present.kind, &facts.receipt) {
         (Kind::Managed, Some(receipt)) => match absent(&order.wish, receipt, present.identity.version) {
-            Some(absent) if has(receipt, WHOLE) => Err(too_little(order.place, present, receipt, &absent)),
+            Some(absent) if has(receipt, WHOLE) => Err(too_little(order, present, receipt, &absent)),
             Some(_) => {
                 let source = sources::names().find(|name| *name == receipt.source);
                 Ok(First::Grow(platform, grown(receipt, &order.wish), source))
@@ -123,7 +123,7 @@ fn another_machine(platform: Platform) -> Failure {
 }
 
 /// Components that some sources bring inside another one's archive, and the file by which each is seen.
-const SEEN_BY: [(&str, &str); 6] = [
+const INSIDE: [(&str, &str); 6] = [
     ("cuda_cuobjdump", "bin/cuobjdump"),
     ("cuda_nvdisasm", "bin/nvdisasm"),
     ("cuda_cuxxfilt", "bin/cu++filt"),
@@ -132,42 +132,83 @@ const SEEN_BY: [(&str, &str); 6] = [
     ("cuda_profiler_api", "include/cuda_profiler_api.h"),
 ];
 
+/// And the files by which the others are seen, where no library is called like the component.
+const SEEN_BY: [(&str, &str); 9] = [
+    ("cuda_nvcc", "bin/nvcc"),
+    ("cuda_crt", "crt/host_config.h"),
+    ("cuda_cccl", "thrust/version.h"),
+    ("cuda_nvtx", "nvtx3/nvToolsExt.h"),
+    ("cuda_nvml_dev", "include/nvml.h"),
+    ("cuda_gdb", "bin/cuda-gdb"),
+    ("cuda_nvprof", "bin/nvprof"),
+    ("cuda_memcheck", "bin/cuda-memcheck"),
+    ("cuda_opencl", "CL/cl.h"),
+];
+
 /// Whether a toolkit has a component, in an archive of its own or in another's. What came in one piece has no parts by
-/// name: there a file tells that is called like the component.
+/// name: there its files tell.
 fn has(receipt: &Receipt, name: &str) -> bool {
-    let short = name.trim_start_matches("cuda_").trim_start_matches("lib");
-    let called = |file: &String| match short {
-        "cccl" => file.contains("/thrust/"),
-        "crt" => file.contains("/crt/"),
-        _ => file.rsplit('/').next().is_some_and(|last| last.contains(short)),
+    let ends = |file: &str, table: &[(&str, &str)]| {
+        table.iter().any(|(component, mark)| *component == name && file.ends_with(mark))
     };
     if let Some(piece) = receipt.parts.iter().find(|part| part.name == WHOLE && name != WHOLE) {
-        return piece.files.iter().any(called);
+        let marked = INSIDE.iter().chain(&SEEN_BY).any(|(component, _)| *component == name);
+        let short = name.trim_start_matches("cuda_").trim_start_matches("lib");
+        return piece.files.iter().any(|file| {
+            if marked {
+                ends(file, &INSIDE) || ends(file, &SEEN_BY)
+            } else {
+                is_library(file, short) || name.starts_with("nsight") && file.contains(short)
+            }
+        });
     }
-    let ends =
-        |file: &str| SEEN_BY.iter().any(|(component, mark)| *component == name && file.ends_with(mark));
-    receipt.parts.iter().any(|part| part.name == name || part.files.iter().any(|file| ends(file)))
+    receipt.parts.iter().any(|part| part.name == name || part.files.iter().any(|file| ends(file, &INSIDE)))
+}
+
+/// Whether a file is the library of this name. A stub to link against is not, and neither is a header.
+fn is_library(file: &str, short: &str) -> bool {
+    let (folder, last) = file.rsplit_once('/').unwrap_or(("", file));
+    let last = last.to_ascii_lowercase();
+    let named = last.strip_prefix("lib").is_some_and(|rest| rest.starts_with(short));
+    named && (last.contains(".so") || last.rsplit('.').next() == Some("a")) && !folder.ends_with("stubs")
 }
 
 /// What a toolkit lacks of a wish, in words.
-fn absent(wish: &Wish, receipt: &Receipt, version: Version) -> Option<String> {
+pub fn absent(wish: &Wish, receipt: &Receipt, version: Version) -> Option<String> {
     let installed = Profile::parse(&receipt.profile);
-    let has = |name: &&str| has(receipt, name);
+    let absent = |names: &[&str]| {
+        let absent = names.iter().filter(|name| !has(receipt, name)).map(|name| (*name).to_owned());
+        Some(absent.collect::<Vec<_>>())
+            .filter(|absent| !absent.is_empty())
+            .map(|absent| place::shown(&absent))
+    };
     let named = select(&Wish { profile: Profile::Chosen, components: wish.components.clone() }, version);
-    let absent: Vec<&str> = named.must.iter().copied().filter(|n| !has(n)).collect();
-    if !absent.is_empty() {
-        return Some(absent.join(", "));
+    if let Some(absent) = absent(&named.must) {
+        return Some(absent);
     }
-    let profile = Some(wish.profile).filter(|p| *p != Profile::Chosen);
-    profile.filter(|p| installed.is_none_or(|i| i < *p)).map(|p| format!("the {p} profile"))
+    let profile = Some(wish.profile).filter(|p| *p != Profile::Chosen)?;
+    if installed.is_none_or(|installed| installed < profile) {
+        return Some(format!("the {profile} profile"));
+    }
+    // Somebody's tree is taken for the full profile, whatever is in it.
+    let taken = receipt.source == LOCAL && has(receipt, WHOLE);
+    let usual = select(&Wish::of(profile.min(Profile::Default)), version);
+    Some([usual.must, usual.may].concat()).filter(|_| taken).and_then(|names| absent(&names))
 }
 
 /// What came in one piece cannot be added to.
-fn too_little(place: Place, present: &Toolkit, receipt: &Receipt, absent: &str) -> Failure {
+fn too_little(order: &Order, present: &Toolkit, receipt: &Receipt, absent: &str) -> Failure {
     let version = present.identity.version;
-    let of = if place == Place::System { "--system " } else { "" };
+    let of = order.place.option();
+    let amount = order.wish.options();
     Failure::failed(format!("{version} came in one piece from {}, without {absent}", receipt.source))
-        .hint(format!("cudaup uninstall {of}{version} --force && cudaup install {of}{version}"))
+        .hint(format!("cudaup uninstall {of}{version} --force && cudaup install {of}{version}{amount}"))
+}
+
+/// What would take the place of what is there has less than is wanted.
+pub fn brings_less(there: &Path, plan: &Plan, absent: &str) -> Failure {
+    let from = plan.parts.first().map_or_else(|| plan.source.to_owned(), Part::public_url);
+    Failure::new(Exit::NoVersion, format!("{from} has no {absent}: {} stays as it is", there.display()))
 }
 
 /// What there is and what is wanted, together.

@@ -106,8 +106,11 @@ pub fn no_toolkit(root: &Path) -> Failure {
 
 /// The failure of a toolkit that cannot be added to, since nothing tells what it has.
 pub fn no_receipt(root: &Path) -> Failure {
+    if let Err(failure) = Receipt::read(root) {
+        return failure;
+    }
     let place = shell_words::quote(&root.to_string_lossy()).into_owned();
-    let message = format!("{} has no {RECEIPT} that can be read to tell which parts it has", root.display());
+    let message = format!("{} has no {RECEIPT} to tell which parts it has", root.display());
     Failure::failed(message).hint(format!("mv {place} {place}.old   (and the same command again)"))
 }
 

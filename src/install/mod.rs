@@ -2,6 +2,7 @@
 
 pub mod addon;
 pub mod apply;
+mod attempt;
 pub mod cache;
 #[cfg(test)]
 mod debian_packages;
@@ -24,18 +25,17 @@ mod tests;
 use crate::failure::{Exit, Failure};
 use crate::settings;
 use crate::source::plan::{Plan, loaded_as};
-use crate::source::query::Query;
-use crate::source::reach::reach;
-use crate::source::select;
 use crate::toolkit::receipt::Receipt;
-use apply::{Done, Site};
+use apply::Site;
+use attempt::{Attempt, Step};
 use cudaup_core::inventory::{self, Kind, Toolkit};
-use cudaup_core::version::Version;
-use decide::{First, Order};
-use look::Facts;
+use decide::Order;
 use place::Place;
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use std::time::Duration;
+
+/// So many attempts are made; more than two only where others are at work on the same toolkit.
+const ATTEMPTS: usize = 5;
 
 /// What an order came to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -78,107 +78,19 @@ pub fn run(site: &Site<'_>, roots: &[PathBuf], order: &Order) -> Result<Answer, 
 }
 
 fn carry_out(site: &Site<'_>, roots: &[PathBuf], order: &Order) -> Result<Answer, Failure> {
-    let start = Instant::now();
-    let place = order.place;
-    let look = |request| place.look(site, roots, request);
-    let facts = look(order.request)?;
-    let exact = order.request.filter(Version::is_exact).map(|version| place.target(site, version));
-    if let Some(root) = exact.filter(|root| place == Place::Home && root.is_dir() && !look::is_toolkit(root))
-    {
-        return Err(look::no_toolkit(&root));
-    }
-    let asked = order;
-    // What is there by now is not what the plan was made for.
-    let anew =
-        |version| carry_out(site, roots, &Order { request: Some(version), upgrade: false, ..asked.clone() });
-    let (order, platform, grows) = match decide::first(order, &facts, site.home.path())? {
-        First::Present(toolkit) => return Ok(present(site, toolkit, facts.receipt.as_ref(), order.dry_run)),
-        First::Ask(platform) => (order.clone(), platform, false),
-        First::Grow(platform, wish, source) => {
-            let request = facts.present.as_ref().map(|t| t.identity.version);
-            let source = source.filter(|_| order.source == select::AUTO).unwrap_or(order.source);
-            (Order { request, wish, source, ..order.clone() }, platform, true)
-        }
-    };
-    let order = &order;
-    if grows
-        && place == Place::System
-        && let Some((there, receipt)) = facts.present.as_ref().zip(facts.receipt.as_ref())
-    {
-        place::loses_nothing(&there.root, receipt, &order.wish)?;
-    }
-    let reach = reach(site.host, site.home.path())?;
-    for note in &reach.indexes.notes {
-        site.talk.say(&format!("note: {note}"));
-    }
-    let query = Query { host: site.host, reach: &reach, request: order.request, wish: &order.wish, platform };
-    let mut plan = match &order.from {
-        Some(origin) => from::plan(site, &query, origin, order.dry_run)?,
-        None => match select::plan(&query, order.source) {
-            // What it came from may not have the rest.
-            Err(_) if grows && asked.source == select::AUTO => select::plan(&query, asked.source)?,
-            plan => plan?,
-        },
-    };
-    if let Some(newer) = facts.present.as_ref().filter(|t| order.upgrade && t.identity.version > plan.version)
-    {
-        return Ok(Answer::Present(newer.clone()));
-    }
-    if !grows {
-        match installed_already(order, &look(Some(plan.version))?, site)? {
-            Some(First::Present(there)) => {
-                unneeded(site, order, &plan, reach.keep);
-                return Ok(Answer::Present(there));
-            }
-            Some(First::Grow(..)) if !order.dry_run && order.from.is_none() => return anew(plan.version),
-            _ => {}
+    let mut attempt = Attempt::first(order);
+    for _ in 0..ATTEMPTS {
+        match attempt.make(site, roots)? {
+            Step::Done(answer) => return Ok(answer),
+            Step::Again(version) => attempt = attempt.next(version),
         }
     }
-    let room = look::room(site.home, &[place.staging(site), place.folder(site)], &plan.parts)?;
-    let lines = decide::announcement(&plan, &room, &facts);
-    if order.dry_run {
-        return Ok(Answer::Planned(Box::new(plan), lines));
-    }
-    decide::fits(&plan, &room).map_err(|failure| place.failure(failure))?;
-    if grows {
-        site.talk.say(&format!("{} is there with less: it is made anew and takes its place", plan.version));
-    }
-    for line in &lines {
-        site.talk.say(line);
-    }
-    let version = plan.version.to_string();
-    let replaces = facts.receipt.as_ref().filter(|_| grows);
-    let mut applied = apply::apply(site, order, &plan, &reach, replaces);
-    if let Err(failure) = &applied
-        && order.from.is_none()
-        && let Some(again) = remade(&query, &plan, failure)
-    {
-        site.talk.say(&format!("{failure}: {} has other files for {version} by now; once more", plan.source));
-        plan = again;
-        applied = apply::apply(site, order, &plan, &reach, replaces);
-    }
-    match applied.map_err(|failure| place.failure(failure))? {
-        Done::Installed(receipt) => {
-            let default = place == Place::Home && apply::become_default(site, &version)?;
-            let root = place.target(site, plan.version);
-            Ok(Answer::Installed(Box::new(Installed {
-                root,
-                receipt: *receipt,
-                took: start.elapsed(),
-                default,
-                place,
-            })))
-        }
-        Done::Meanwhile if grows => anew(plan.version),
-        Done::Meanwhile => match installed_already(order, &look(Some(plan.version))?, site)? {
-            Some(First::Present(toolkit)) => {
-                unneeded(site, order, &plan, reach.keep);
-                Ok(Answer::Present(toolkit))
-            }
-            Some(First::Grow(..)) => anew(plan.version),
-            _ => Err(look::no_toolkit(&place.target(site, plan.version))),
-        },
-    }
+    let what = order.request.map_or_else(|| "it".to_owned(), |version| version.to_string());
+    Err(Failure::new(
+        Exit::Busy,
+        format!("{what} was changed by other processes whenever it was to take its place"),
+    )
+    .hint("the same command again"))
 }
 
 /// There is nothing to install. Whoever put the toolkit here may have been stopped before it became the default, and before
@@ -203,25 +115,4 @@ fn unneeded(site: &Site<'_>, order: &Order, plan: &Plan, keep: bool) {
     if order.from.is_some() && !order.dry_run && !keep {
         engine::forget(&plan.parts, &look::downloads(site.home));
     }
-}
-
-/// What the source would have loaded now, where that is not what it said before: NVIDIA has remade releases, and between
-/// the list of a release's files and the files a server may have got the new ones.
-fn remade(query: &Query<'_>, plan: &Plan, failure: &Failure) -> Option<Plan> {
-    if failure.exit != Exit::BadBytes {
-        return None;
-    }
-    let exactly = Query { request: Some(plan.version), ..*query };
-    let again = select::plan(&exactly, plan.source).ok()?;
-    let hashes = |plan: &Plan| plan.parts.iter().map(|p| p.sha256.clone()).collect::<Vec<_>>();
-    (hashes(&again) != hashes(plan)).then_some(again)
-}
-
-/// What is to be done where cudaup has installed the very version that the source's plan came to.
-fn installed_already(order: &Order, facts: &Facts, site: &Site<'_>) -> Result<Option<First>, Failure> {
-    if !facts.present.as_ref().is_some_and(|t| t.kind == Kind::Managed) {
-        return Ok(None);
-    }
-    let order = Order { upgrade: false, from: None, ..order.clone() };
-    decide::first(&order, facts, site.home.path()).map(Some)
 }

@@ -5,7 +5,7 @@ use crate::disk::record::RECEIPT;
 use crate::failure::Failure;
 use crate::install::apply::Site;
 use crate::install::look::{self, Facts};
-use crate::source::profile::{Profile, Wish};
+use crate::source::profile::Wish;
 use crate::toolkit::receipt::Receipt;
 use cudaup_core::identity::{Identity, Tree, identify};
 use cudaup_core::inventory::{Kind, MACHINE, Toolkit};
@@ -38,6 +38,14 @@ impl Place {
                 let release = Version { update: None, ..version };
                 site.host.system(&format!("{SYSTEM}/cuda-{release}"))
             }
+        }
+    }
+
+    /// What a command needs for it, with the blank that follows.
+    pub const fn option(self) -> &'static str {
+        match self {
+            Self::Home => "",
+            Self::System => "--system ",
         }
     }
 
@@ -123,9 +131,9 @@ pub fn shown(added: &[String]) -> String {
     }
 }
 
-/// Refuses to make a toolkit of all users anew where files would be lost that others have put into it. `wish` is all that it
+/// Refuses to make a toolkit anew where files would be lost that others have put into it. `wish` is all that it
 /// is to hold then.
-pub fn loses_nothing(root: &Path, receipt: &Receipt, wish: &Wish) -> Result<(), Failure> {
+pub fn loses_nothing(place: Place, root: &Path, receipt: &Receipt, wish: &Wish) -> Result<(), Failure> {
     let added = added(root, receipt)?;
     if added.is_empty() {
         return Ok(());
@@ -136,13 +144,10 @@ pub fn loses_nothing(root: &Path, receipt: &Receipt, wish: &Wish) -> Result<(), 
         shown(&added)
     );
     let version = &receipt.version;
-    let profile = Some(wish.profile).filter(|p| *p != Profile::Chosen);
-    let profile = profile.map_or_else(String::new, |p| format!(" --profile {p}"));
-    let names: Vec<&str> = wish.components.iter().map(|component| component.name).collect();
-    let components = Some(names.join(",")).filter(|names| !names.is_empty());
-    let components = components.map_or_else(String::new, |names| format!(" --components {names}"));
+    let of = place.option();
     Err(Failure::failed(what).hint(format!(
-        "cudaup uninstall --system --force {version} && cudaup install --system {version}{profile}{components}"
+        "cudaup uninstall {of}--force {version} && cudaup install {of}{version}{}",
+        wish.options()
     )))
 }
 

@@ -1,17 +1,19 @@
 //! Taking a toolkit or an add-on away again: only what cudaup put there, and only below its own place.
 
+use crate::addon::receipt::Receipt as AddonReceipt;
 use crate::disk::lock::Lock;
 use crate::disk::{record, staging, tree};
 use crate::failure::{Exit, Failure};
 use crate::install::apply::Site;
 use crate::install::place::Place;
+use crate::toolkit::receipt::Receipt;
 use crate::ui::talk::Talk;
 use cudaup_core::addon::{self, Addon};
 use cudaup_core::disk::{Disk, Entry};
 use cudaup_core::home::Home;
 use cudaup_core::request::is_link_name;
 use cudaup_core::version::Version;
-use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -51,7 +53,7 @@ pub fn toolkit(
     let absent =
         || Failure::new(Exit::NoVersion, format!("CUDA {name} is not installed")).hint("cudaup list");
     let grave = Grave { name: &name, what: &format!("toolkit {name}"), last };
-    tree_of_ours(&home.staging(), &home.toolkits(), &name, &grave, disk, talk)?.ok_or_else(absent)
+    tree_of_ours::<Receipt>(&home.staging(), &home.toolkits(), &name, &grave, disk, talk)?.ok_or_else(absent)
 }
 
 /// Removes a toolkit of this version that is for all users. Returns the bytes freed.
@@ -61,7 +63,7 @@ pub fn system(site: &Site<'_>, version: Version, root: &Path) -> Result<u64, Fai
     let (folder, directory) = (Place::System.folder(site), root.file_name().unwrap_or_default());
     let grave = Grave { name: &name, what: &format!("toolkit {name}"), last: &|| Ok(()) };
     let staging = Place::System.staging(site);
-    tree_of_ours(&staging, &folder, &directory.to_string_lossy(), &grave, site.disk, site.talk)?
+    tree_of_ours::<Receipt>(&staging, &folder, &directory.to_string_lossy(), &grave, site.disk, site.talk)?
         .ok_or_else(absent)?
         .delete()
 }
@@ -73,14 +75,9 @@ pub fn addon(home: &Home, addon: &Addon, disk: &dyn Disk, talk: &Talk) -> Result
     let absent = || Failure::new(Exit::NoVersion, format!("{addon} is not installed")).hint("cudaup list");
     let folder = home.addons().join(addon.library.name);
     let grave = Grave { name: &name, what: &name, last: &|| Ok(()) };
-    tree_of_ours(&home.staging(), &folder, &directory, &grave, disk, talk)?.ok_or_else(absent)?.delete()
-}
-
-/// What every receipt has: the version of the cudaup that wrote it.
-#[derive(Deserialize)]
-struct Mark {
-    #[serde(rename = "cudaup")]
-    _cudaup: String,
+    tree_of_ours::<AddonReceipt>(&home.staging(), &folder, &directory, &grave, disk, talk)?
+        .ok_or_else(absent)?
+        .delete()
 }
 
 /// What a tree is called while it goes.
@@ -94,7 +91,7 @@ struct Grave<'a> {
 }
 
 /// Takes a directory that has a receipt out of sight by one rename; `None` where there is no such directory.
-fn tree_of_ours(
+fn tree_of_ours<R: DeserializeOwned>(
     staging: &Path,
     folder: &Path,
     directory: &str,
@@ -110,7 +107,7 @@ fn tree_of_ours(
     if !names.iter().any(|(n, kind)| n == directory && *kind == Entry::Directory) {
         return Ok(None);
     }
-    if record::read::<Mark>(&root)?.is_none() {
+    if record::read::<R>(&root)?.is_none() {
         return Err(Failure::failed(format!(
             "{} was not put there by cudaup and is left alone",
             root.display()

@@ -171,6 +171,14 @@ pub fn named(typed: &str) -> Option<&'static Component> {
     })
 }
 
+/// What can be typed for a component, NVIDIA's own names and the short ones.
+pub fn spellings() -> impl Iterator<Item = &'static str> {
+    COMPONENTS.iter().flat_map(|c| {
+        let short = c.name.strip_prefix("cuda_").or_else(|| c.name.strip_prefix("lib"));
+        [Some(c.name), short].into_iter().flatten().chain(c.aliases.iter().copied())
+    })
+}
+
 /// The component that a project on PyPI is, whatever major it is for.
 pub fn of_wheel(project: &str) -> Option<&'static Component> {
     let plain = project.rsplit_once("-cu").filter(|(_, n)| n.bytes().all(|b| b.is_ascii_digit()));

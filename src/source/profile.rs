@@ -61,6 +61,17 @@ impl Wish {
         Ok(Self { profile: profile.unwrap_or(fallback), components })
     }
 
+    /// What asks for it on the command line, with a blank before each option.
+    pub fn options(&self) -> String {
+        let profile = Some(self.profile).filter(|p| *p != Profile::Chosen);
+        let profile = profile.map_or_else(String::new, |p| format!(" --profile {p}"));
+        let names: Vec<&str> = self.components.iter().map(|component| component.name).collect();
+        match names.as_slice() {
+            [] => profile,
+            names => format!("{profile} --components {}", names.join(",")),
+        }
+    }
+
     /// Whether a compiler is asked for, and not just the headers that come in its archive.
     pub fn compiler(&self) -> bool {
         self.profile != Profile::Chosen || self.components.iter().any(|c| c.name == "cuda_nvcc")

@@ -1,6 +1,6 @@
 //! What a source is asked, and how it says no.
 
-use crate::failure::Failure;
+use crate::failure::{Exit, Failure};
 use crate::host::Host;
 use crate::net;
 use crate::source::plan::Platform;
@@ -43,9 +43,28 @@ pub struct Miss {
     pub words: String,
     /// The whole failure, for when no other source is asked.
     pub failure: Failure,
+    /// Whether it has the release, and only parts of it are not there.
+    pub lacks: bool,
 }
 
 impl Miss {
+    /// The release is there, without these parts, and what is wished for does not go without them.
+    pub fn lacking(source: &str, version: Version, query: (&Wish, Platform), absent: &[&str]) -> Self {
+        let (wish, platform) = query;
+        let names = absent.join(", ");
+        let message = format!("{source} does not have {names} of CUDA {version} for {}", platform.name());
+        let failure = Failure::new(Exit::NoVersion, message);
+        let mut rest = wish.clone();
+        rest.components.retain(|component| !absent.contains(&component.name));
+        // What only others need cannot be left out.
+        let failure = if rest == *wish {
+            failure
+        } else {
+            failure.hint(format!("cudaup install {version}{}   (without {names})", rest.options()))
+        };
+        Self { lacks: true, ..Self::new(format!("has no {names}"), failure) }
+    }
+
     /// A server that did not answer as it should, with what it did in a few words.
     pub fn unreached(error: net::Error) -> Self {
         let words = match &error {
@@ -68,6 +87,6 @@ impl Miss {
 
     /// A no with its few words.
     pub fn new(words: impl Into<String>, failure: Failure) -> Self {
-        Self { words: words.into(), failure }
+        Self { words: words.into(), failure, lacks: false }
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::failure::{Exit, Failure};
 use crate::source::debian;
+use crate::source::each::each;
 use crate::source::nvidia;
 use crate::source::plan::Plan;
 use crate::source::pypi;
@@ -9,6 +10,7 @@ use crate::source::query::{Miss, Offer, Query};
 use crate::source::runfile;
 use crate::source::unknown;
 use cudaup_core::builds::{RELEASES, is_installable};
+use cudaup_core::version::Version;
 
 /// A place that toolkits come from.
 pub struct Source {
@@ -78,21 +80,25 @@ fn none(query: &Query<'_>, misses: Vec<(&str, Miss)>) -> Failure {
     let newer =
         request.is_some_and(|wanted| RELEASES.iter().all(|r| r.version < wanted) && is_installable(wanted));
     if let (false, Some(wanted)) = (known || (newer && unreached), request) {
-        // The others have a few releases, and can tell nothing of the rest.
-        let knows = |name| [nvidia::NAME, pypi::NAME].contains(&name);
-        let mut looked = misses.into_iter().filter(|(_, miss)| miss.failure.exit == Exit::NoVersion);
-        return looked
-            .find(|(name, _)| knows(*name))
-            .map_or_else(|| unknown::refuse(wanted, &[]), |(_, miss)| miss.failure);
+        // All that is to be had here, and not just what the first one has.
+        let offered = each(SOURCES, |source| (source.offers)(query).unwrap_or_default());
+        let offered: Vec<Version> = offered.into_iter().flatten().map(|offer| offer.version).collect();
+        return unknown::refuse(wanted, &offered);
     }
-    let what = request.map_or_else(|| "a toolkit".to_owned(), |version| version.to_string());
+    let names: Vec<&str> = query.wish.components.iter().map(|component| component.name).collect();
+    let with = if names.is_empty() { String::new() } else { format!(" with {}", names.join(", ")) };
+    let what = request.map_or_else(|| "a toolkit".to_owned(), |version| version.to_string()) + &with;
     let why: Vec<String> = misses.iter().map(said).collect();
     let exit = if unreached { Exit::Network } else { Exit::NoVersion };
     let failure = Failure::new(exit, format!("no source has {what} here: {}", why.join(", ")));
     if query.reach.client.offline() {
         return failure.hint(a_copy(query));
     }
-    let mut tries: Vec<String> = misses.into_iter().flat_map(|(_, miss)| miss.failure.tries).collect();
+    // Where the release is to be had without a part, another release is no way out.
+    let lacks = misses.iter().any(|(_, miss)| miss.lacks);
+    let helps = |(_, miss): &(&str, Miss)| !lacks || miss.lacks || miss.failure.exit == Exit::Network;
+    let mut tries: Vec<String> =
+        misses.into_iter().filter(helps).flat_map(|(_, miss)| miss.failure.tries).collect();
     let mut seen = std::collections::HashSet::new();
     tries.retain(|next| seen.insert(next.clone()));
     tries.into_iter().take(3).fold(failure, Failure::hint)

@@ -13,7 +13,10 @@ pub fn refuse(asked: Version, offered: &[Version]) -> Failure {
     let newest = newest(offered);
     let (meant, reason) = match reason(asked, &known) {
         Some(reason) => {
-            let at_hand = |m: &Version| offered.is_empty() || offered.iter().any(|o| m.accepts(*o));
+            // Of a release that there is another update is meant, wherever it is to be had.
+            let of_it = |m: &Version| asked.update.is_some() && m.accepts(asked);
+            let offers = |m: &Version| offered.is_empty() || offered.iter().any(|o| m.accepts(*o));
+            let at_hand = |m: &Version| of_it(m) || offers(m);
             let last = known.last().filter(|_| offered.is_empty()).copied();
             (meant(asked, &known).filter(at_hand).or_else(|| newest.first().copied()).or(last), reason)
         }
@@ -77,6 +80,11 @@ fn misspelled(asked: Version, known: &[Version]) -> Option<Version> {
     spellings.filter(|v| one_apart(&text, &v.to_string())).max()
 }
 
+/// The one of these names that a slip of the finger made of this text; the shortest where several could be.
+pub fn near<'a>(typed: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    names.filter(|name| typed.len() > 2 && one_apart(typed, name)).min_by_key(|name| name.len())
+}
+
 /// Whether one typed letter more, less, or another in its place makes one text of the other.
 fn one_apart(a: &str, b: &str) -> bool {
     let (short, long) = if a.len() <= b.len() { (a, b) } else { (b, a) };
@@ -133,6 +141,15 @@ mod tests {
     }
 
     #[test]
+    fn an_update_of_a_release_that_is_elsewhere() {
+        assert!(
+            said("12.4.9").contains("(12.4 has 12.4.0, 12.4.1) | cudaup install 12.4 |"),
+            "{}",
+            said("12.4.9")
+        );
+    }
+
+    #[test]
     fn a_slip_of_the_finger() {
         assert!(
             said("12.14").starts_with("there is no CUDA 12.14; did you mean 12.4? | cudaup install 12.4 |"),
@@ -157,6 +174,13 @@ mod tests {
         assert_eq!(said("1.0"), "there is no CUDA 1.0; did you mean 13.0? | cudaup install 13.0");
         assert!(said("12.7").ends_with("limit) | cudaup install 12.6"), "{}", said("12.7"));
         assert!(said("12.4.9").ends_with("| cudaup install 12.4"), "{}", said("12.4.9"));
+    }
+
+    #[test]
+    fn a_name_that_was_meant() {
+        let names = || ["nvcc", "nvtx", "cudart", "cufft"].into_iter();
+        assert_eq!((near("nvc", names()), near("cudrt", names())), (Some("nvcc"), Some("cudart")));
+        assert_eq!((near("tensorrt", names()), near("nv", names()), near("", names())), (None, None, None));
     }
 
     #[test]

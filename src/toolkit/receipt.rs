@@ -139,14 +139,23 @@ mod tests {
     #[test]
     fn a_newer_and_an_older_receipt_are_understood() {
         let toolkit = tempfile::tempdir().unwrap();
-        let text = r#"{"version": "14.0.0", "moods": [1], "parts": [{"name": "x", "colour": "red"}],
+        let text = r#"{"cudaup": "0.0.1", "version": "14.0.0", "moods": [1], "parts": [{"name": "x", "colour": "red"}],
                        "proof": {"state": "unproved", "reason": "r", "remedy": "m", "log": "l"}}"#;
         fs::write(toolkit.path().join(NAME), text).unwrap();
         let read = Receipt::read(toolkit.path()).unwrap().unwrap();
         assert_eq!((read.version.as_str(), read.bytes, read.parts.len()), ("14.0.0", 0, 1));
         assert_eq!(read.proof, Proof::Unproved { reason: "r".to_owned(), remedy: "m".to_owned() });
-        fs::write(toolkit.path().join(NAME), "{}").unwrap();
-        assert_eq!(Receipt::read(toolkit.path()).unwrap(), Some(Receipt::default()));
+        for odd in [
+            "{}",
+            "[]",
+            r#"{"version": "14.0.0"}"#,
+            r#"{"cudaup": "1", "version": ""}"#,
+            r#"["1", "14.0.0"]"#,
+        ] {
+            fs::write(toolkit.path().join(NAME), odd).unwrap();
+            let failure = Receipt::read(toolkit.path()).unwrap_err();
+            assert!(failure.message.contains("receipt.json is not a receipt: "), "{odd}: {failure}");
+        }
     }
 
     #[test]

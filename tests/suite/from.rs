@@ -14,7 +14,7 @@ use std::time::{Duration, SystemTime};
 const FORMS: [&str; 6] = ["tree", "cuda.tar", "cuda.tar.gz", "cuda.tgz", "cuda.tar.xz", "installer.run"];
 
 /// Makes a toolkit in all forms below `where/`. `nvcc` says how its nvcc answers.
-fn forms(at: &Sandbox, nvcc: &str) {
+pub fn forms(at: &Sandbox, nvcc: &str) {
     let tree = at.toolkit("where/tree", "12.4.1");
     at.script("where/tree/bin/nvcc", nvcc);
     at.script("where/tree/nvvm/bin/cicc", "");
@@ -66,7 +66,8 @@ fn makeself(payload: &[u8]) -> Vec<u8> {
     [script.as_bytes(), payload].concat()
 }
 
-const ANSWERS: &str = "case $1 in --version) echo 'Cuda compilation tools, release 12.4, V12.4.131';; esac";
+pub const ANSWERS: &str =
+    "case $1 in --version) echo 'Cuda compilation tools, release 12.4, V12.4.131';; esac";
 
 fn install(at: &Sandbox, form: &str, more: &[&str]) -> Command {
     let mut command = at.command(at.home().join("bin/cudaup"), "where");
@@ -74,7 +75,7 @@ fn install(at: &Sandbox, form: &str, more: &[&str]) -> Command {
     command
 }
 
-fn installed(at: &Sandbox, form: &str, more: &[&str]) -> Said {
+pub fn installed(at: &Sandbox, form: &str, more: &[&str]) -> Said {
     said(install(at, form, more).output().unwrap())
 }
 

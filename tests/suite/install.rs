@@ -132,13 +132,20 @@ fn more_of_an_installed_toolkit_comes_to_what_is_there() {
     run(&mut place.install());
     fs::write(place.toolkit().join("mark"), "the old one").unwrap();
     let args = ["install", "13.0", "--components", "cublas", "--no-verify"];
+    // What somebody has put into it is not lost.
+    let refused = run(&mut place.cudaup(&args));
+    let err = text(&refused.stderr);
+    assert!(refused.status.code() == Some(1) && err.contains("which would be lost: mark\n"), "{err}");
+    let hint = "try: cudaup uninstall --force 13.0.3 && cudaup install 13.0.3 --profile minimal --components libcublas,";
+    assert!(err.contains(hint) && place.toolkit().join("mark").exists(), "{err}");
+    fs::remove_file(place.toolkit().join("mark")).unwrap();
     let grown = run(&mut place.cudaup(&args));
     let err = text(&grown.stderr);
     assert_eq!(grown.status.code(), Some(0), "{err}");
     assert!(err.contains("13.0.3 is there with less: it is made anew and takes its place\n"), "{err}");
     let receipt = fs::read_to_string(place.toolkit().join("receipt.json")).unwrap();
     assert!(receipt.contains("\"libcublas\"") && receipt.contains("\"minimal\""), "{receipt}");
-    assert!(place.toolkit().join("bin/nvcc").exists() && !place.toolkit().join("mark").exists());
+    assert!(place.toolkit().join("bin/nvcc").exists());
     assert_eq!((place.count("toolkits"), place.count("staging")), (1, 0));
     let again = run(&mut place.cudaup(&args));
     assert!(text(&again.stdout).starts_with("13.0.3 is installed "), "{}", text(&again.stdout));

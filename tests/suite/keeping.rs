@@ -233,17 +233,23 @@ fn what_lies_in_a_toolkits_place_without_a_true_receipt_is_said() {
     let install =
         |arguments: &[&str]| at.cudaup("p", &[&["--offline", "install", "13.0"], arguments].concat());
     assert!(install(&[]).out.starts_with("13.0.2 is installed (minimal profile"));
-    for (text, words) in [("{\"version\": 13", "is not a receipt"), ("{}", "missing field `cudaup`")] {
+    let shapeless = r#"{"cudaup": "0.1.0", "version": "13.0.2", "parts": 3}"#;
+    for (text, words) in [
+        ("{\"version\": 13", "is not a receipt"),
+        ("{}", "it does not say which cudaup wrote it"),
+        (shapeless, "expected a sequence"),
+    ] {
         fs::write(&receipt, text).unwrap();
+        let grown = install(&["--components", "cublas"]);
+        assert!(grown.code == Some(1) && grown.err.contains(words), "{text}: {grown:?}");
+        assert!(grown.err.contains("try: mv "), "{grown:?}");
+        let present = install(&[]);
+        assert!(present.code == Some(0) && present.out.contains(words), "{text}: {present:?}");
+        let listed = at.cudaup("p", &["list"]);
+        assert!(listed.out.contains("its receipt.json cannot be read"), "{text}: {listed:?}");
         let removed = at.cudaup("p", &["uninstall", "--force", "13.0.2"]);
         assert!(removed.code == Some(1) && removed.err.contains(words), "{text}: {removed:?}");
     }
-    fs::write(&receipt, "no receipt").unwrap();
-    let present = install(&[]);
-    assert!(present.code == Some(0) && present.out.contains("receipt.json is not a receipt"), "{present:?}");
-    let grown = install(&["--components", "cublas"]);
-    assert!(grown.code == Some(1) && grown.err.contains("has no receipt.json that can be read"), "{grown:?}");
-    assert!(grown.err.contains("try: mv "), "{grown:?}");
     fs::remove_file(&receipt).unwrap();
     let present = install(&[]);
     assert!(present.code == Some(0) && present.out.contains("cudaup did not install it"), "{present:?}");

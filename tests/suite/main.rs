@@ -4,6 +4,7 @@
 
 mod adding;
 mod addons;
+mod asking;
 mod broken;
 mod build_directories;
 mod choosing;
@@ -32,6 +33,7 @@ mod install;
 mod installer;
 mod keeping;
 mod mending;
+mod more;
 mod net;
 mod nobody;
 mod odd_places;

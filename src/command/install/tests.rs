@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::host::Host;
+use crate::install::Installed;
 use crate::install::place::Place;
 use crate::source::profile::{Profile, Wish};
 use crate::source::pypi::fake::FakeIndex;

@@ -38,7 +38,7 @@ pub fn choose(found: &Found, version: Version, wish: &Wish, platform: Platform) 
     let there = |name: &&str| parts.iter().any(|p| p.name == **name);
     let absent: Vec<&str> = selection.must.iter().copied().filter(|n| !there(n)).collect();
     if !absent.is_empty() {
-        return Err(lacks(version, platform, &absent));
+        return Err(Miss::lacking(super::NAME, version, (wish, platform), &absent));
     }
     let missing = selection.may.iter().filter(|n| !there(n)).map(|n| (*n).to_owned()).collect();
     parts.sort_by_key(|p| rank(&selection, &p.name));
@@ -116,10 +116,4 @@ fn no_platform(found: &Found, version: Version, platform: Platform) -> Miss {
             failure
         },
     )
-}
-
-fn lacks(version: Version, platform: Platform, absent: &[&str]) -> Miss {
-    let absent = absent.join(", ");
-    let message = format!("nvidia does not have {absent} of CUDA {version} for {}", platform.name());
-    Miss::new(format!("has no {absent}"), Failure::new(Exit::NoVersion, message))
 }

@@ -24,7 +24,7 @@ use crate::failure::{Exit, Failure};
 use crate::source::component;
 use crate::source::index::Listed;
 use crate::source::plan::{Part, Plan, Platform};
-use crate::source::profile::{Selection, Wish, select};
+use crate::source::profile::{Wish, select};
 use crate::source::query::{Miss, Offer, Query};
 use choose::FIRST_WHOLE;
 use cudaup_core::version::Version;
@@ -58,7 +58,11 @@ pub fn offers(query: &Query<'_>) -> Result<Vec<Offer>, Miss> {
 pub fn plan(query: &Query<'_>) -> Result<Plan, Miss> {
     served(query.platform)?;
     let index = Index { client: &query.reach.client, indexes: &query.reach.indexes };
-    planned(index, query.request, query.wish, query.platform).map_err(|failure| {
+    planned(index, query.request, query.wish, query.platform).map_err(|no| {
+        let failure = match no {
+            No::Lacks(miss) => return miss,
+            No::Failed(failure) => failure,
+        };
         let words = match (&failure.exit, query.request) {
             (Exit::Network, _) if query.reach.client.offline() => "offline".to_owned(),
             (Exit::Network, _) => "not reached".to_owned(),
@@ -72,12 +76,21 @@ pub fn plan(query: &Query<'_>) -> Result<Plan, Miss> {
     })
 }
 
-fn planned(
-    index: Index<'_>,
-    request: Option<Version>,
-    wish: &Wish,
-    platform: Platform,
-) -> Result<Plan, Failure> {
+/// Why there is no plan.
+enum No {
+    /// The release is there, without parts that it does not go without.
+    Lacks(Miss),
+    /// Something else.
+    Failed(Failure),
+}
+
+impl From<Failure> for No {
+    fn from(failure: Failure) -> Self {
+        Self::Failed(failure)
+    }
+}
+
+fn planned(index: Index<'_>, request: Option<Version>, wish: &Wish, platform: Platform) -> Result<Plan, No> {
     let files = toolkit_files(index)?;
     let offers = choose::offers(&files);
     let offer = choose::choose(&offers, request, wish.compiler())?;
@@ -104,8 +117,12 @@ fn planned(
         }
         parts.push(part(pin, file, &name, offer.version, platform)?);
     }
+    let must = absent(&selection.must, &parts);
+    if !must.is_empty() {
+        return Err(No::Lacks(Miss::lacking(NAME, offer.version, (wish, platform), &must)));
+    }
     fill_sizes(index, &mut parts);
-    let missing = missing(&selection, &parts, offer.version)?;
+    let missing = absent(&selection.may, &parts).into_iter().map(str::to_owned).collect();
     Ok(Plan {
         version: offer.version,
         platform,
@@ -174,14 +191,7 @@ fn fill_sizes(index: Index<'_>, parts: &mut [Part]) {
     }
 }
 
-/// The may-parts that are not there; a must-part that is not there refuses the plan.
-fn missing(selection: &Selection, parts: &[Part], version: Version) -> Result<Vec<String>, Failure> {
-    let there = |name: &&str| parts.iter().any(|p| p.name == **name);
-    let absent: Vec<&str> = selection.must.iter().copied().filter(|n| !there(n)).collect();
-    if !absent.is_empty() {
-        let message =
-            format!("no source has {} for CUDA {version} here: pypi does not carry it", absent.join(", "));
-        return Err(Failure::new(Exit::NoVersion, message));
-    }
-    Ok(selection.may.iter().filter(|n| !there(n)).map(|n| (*n).to_owned()).collect())
+/// What of these is not there.
+fn absent(names: &[&'static str], parts: &[Part]) -> Vec<&'static str> {
+    names.iter().copied().filter(|name| !parts.iter().any(|part| part.name == **name)).collect()
 }

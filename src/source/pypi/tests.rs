@@ -18,11 +18,18 @@ fn indexes(urls: &[String]) -> Indexes {
     Indexes { places: urls.iter().map(place).collect(), certificates: Vec::new(), notes: Vec::new() }
 }
 
+fn failure(no: No) -> Failure {
+    match no {
+        No::Lacks(miss) => miss.failure,
+        No::Failed(failure) => failure,
+    }
+}
+
 fn plan_on(urls: &[String], request: &str, wish: &Wish) -> Result<Plan, Failure> {
     let client = client();
     let indexes = indexes(urls);
     let index = Index { client: &client, indexes: &indexes };
-    planned(index, Version::parse(request), wish, Platform::LinuxSbsa)
+    planned(index, Version::parse(request), wish, Platform::LinuxSbsa).map_err(failure)
 }
 
 fn minimal(index: &FakeIndex, request: &str) -> Result<Plan, Failure> {
@@ -152,7 +159,9 @@ fn the_real_index_has_a_whole_13_0_3() {
         Some(Version::release(13, 0)),
         &Wish::of(Profile::Default),
         Platform::LinuxX86_64,
-    ) {
+    )
+    .map_err(failure)
+    {
         Err(failure) if failure.exit == Exit::Network => {
             eprintln!("skipped: the index cannot be reached: {failure}");
             return;
