@@ -2,6 +2,7 @@
 
 use crate::environment::{Change, Vars};
 use crate::list::split;
+use crate::state;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 
@@ -201,11 +202,12 @@ impl Dialect {
 
     /// The same for the hook, which runs among the user's own functions and aliases. All shells that follow hold all values.
     /// What a user keeps to the shell alone no program sees: of what is not in `from` note is taken, and what is unset comes
-    /// back as it was noted.
+    /// back as it was noted; CUDAUP_STATE is never a user's.
     pub fn render_own(&self, changes: &[Change], from: &Vars) -> Vec<u8> {
         let [note, recall] = self.hidden.map(|text| |name: &str| text.replace("NAME", name).into_bytes());
         let line = |(name, value): &Change| {
             let (before, after) = match value {
+                _ if name == state::VARIABLE => (Vec::new(), Vec::new()),
                 Some(_) if from.get(name).is_none() => (note(name), Vec::new()),
                 Some(_) => (Vec::new(), Vec::new()),
                 None => (Vec::new(), recall(name)),

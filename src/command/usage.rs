@@ -140,7 +140,7 @@ impl Wrong<'_> {
             let placeholder = placeholder(self.text(ContextKind::InvalidArg).unwrap_or_default());
             let what = if known.is_empty() { self.meaning(&placeholder) } else { known.join(", ") };
             let example = known.first().map_or(placeholder.as_str(), |first| *first);
-            let next = self.with(&option, &[&option, example]);
+            let next = self.with("", &[example]).or_else(|| self.with(&option, &[&option, example]));
             return (format!("{option} needs a value: {what}"), next.into_iter().collect());
         }
         let meant = self.text(ContextKind::SuggestedValue).or_else(|| nearest(value, known.iter().copied()));

@@ -7,7 +7,11 @@ const ASKED: [(&[&str], i32, &[&str]); 12] = [
     (&["install", "12.4", "--from", ""], 2, &["--from was given nothing: it takes a path or an address"]),
     (&["install", "12.4", "--components", ""], 2, &["--components was given nothing: it takes names"]),
     (&["install", "12.4", "--with", " "], 2, &["--with was given nothing: it takes names of libraries"]),
-    (&["install", "12.4", "--source", ""], 2, &["possible values: auto, nvidia"]),
+    (
+        &["install", "12.4", "--source", ""],
+        2,
+        &["--source needs a value: auto, nvidia", "install 12.4 --source auto\n"],
+    ),
     (&["add", "cudnn", "--from", ""], 2, &["--from was given nothing: it takes an archive"]),
     (
         &["install", "12.4", "--components", "nvc"],
@@ -22,7 +26,7 @@ const ASKED: [(&[&str], i32, &[&str]); 12] = [
         3,
         &["`lab` is no version", "try: cudaup install latest\n", "cudaup list --remote"],
     ),
-    (&["install", "12..4"], 2, &["try: cudaup install latest\n", "cudaup list --remote"]),
+    (&["install", "12..4"], 2, &["did you mean 12.4?", "install 12.4\n"]),
     // What never was a release is not to be waited for.
     (&["use", "12.7", "--no-install"], 3, &["CUDA 12.7 is not installed", "there is none to install"]),
 ];

@@ -173,7 +173,7 @@ fn the_program_is_called_under_any_setting_of_history() {
     );
     let said = tcsh(&at, &off);
     assert_eq!(lines(&said.out), [new], "{}", said.err);
-    assert!(said.err.contains("'x y'"), "{}", said.err);
+    assert!(said.err.contains("`x y` is too much"), "{}", said.err);
 }
 
 /// One process for a change, and it is the program itself.
