@@ -1,11 +1,12 @@
 //! What a shell that follows its directory has to do when something changed.
 
-use crate::activate::{Entered, Scope, activate, newcomer, shims_last};
+use crate::activate::{Entered, Scope, activate_left, newcomer, shims_last};
 use crate::bundled;
 use crate::dialect::Dialect;
 use crate::disk::Unread;
-use crate::environment::{Change, Vars, changes, is_intact, leave, without_stale};
+use crate::environment::{Change, Left, changes, is_intact, leave, without_stale};
 use crate::home::MACHINE_DEFAULT;
+use crate::memory::Memory;
 use crate::refusal::Rule;
 use crate::resolve::{Choice, World, asked, meet, nearest_file};
 use crate::state;
@@ -23,7 +24,7 @@ pub struct Steps {
     pub changes: Vec<Change>,
     /// Whether the hook lets go until the directory or a version file changes.
     pub yields: bool,
-    /// What this shell has been told, where that grew.
+    /// What this shell has been told, where that changed.
     pub told: Option<String>,
     /// Lines for the user.
     pub lines: Vec<String>,
@@ -45,9 +46,14 @@ impl Steps {
 
 /// Enters the current directory, whatever is entered now.
 pub fn enter(world: &World) -> Steps {
+    settled(world, entered)
+}
+
+fn entered(world: &World) -> Steps {
     let left = leave(world.vars);
-    let mut steps = enter_from(world, left.vars, true);
-    if left.damaged {
+    let damaged = left.damaged;
+    let mut steps = enter_from(world, left, true);
+    if damaged {
         let line = "cudaup: CUDAUP_STATE could not be read and was dropped; what it remembered is lost";
         steps.lines.insert(0, line.to_owned());
     }
@@ -74,8 +80,27 @@ pub fn seen(world: &World) -> Option<Vec<u8>> {
 /// Directory and version files are as before: puts back what was lost of ours; lets go where another hand brought a
 /// toolkit of its own.
 pub fn mend(world: &World) -> Steps {
+    settled(world, mended)
+}
+
+/// The steps from an environment in which nothing is left of what was entered elsewhere in this shell.
+fn settled(world: &World, steps: impl Fn(&World) -> Steps) -> Steps {
+    let vars = Told::of(world).memory.settled(world.vars, world.home);
+    let mut steps = steps(&World { vars: &vars, ..*world });
+    for change in changes(world.vars, &vars) {
+        if steps.changes.iter().all(|(name, _)| *name != change.0) {
+            steps.changes.push(change);
+        }
+    }
+    steps
+}
+
+fn mended(world: &World) -> Steps {
     let left = leave(world.vars);
-    let again = |say| enter_from(world, without_stale(&left.vars, world.home), say);
+    let again = |say| {
+        let vars = without_stale(&left.vars, world.home);
+        enter_from(world, Left { vars, ..left.clone() }, say)
+    };
     let Some(state) = &left.state else { return again(false) };
     if let Some(newer) = newcomer(world, state) {
         let newer = newer.display();
@@ -100,15 +125,17 @@ fn activated(world: &World) -> Steps {
     {
         told.of_libraries(world, &choice);
     }
-    Steps { told: told.grown, lines: told.lines, ..Steps::default() }
+    Steps { told: told.kept(), lines: told.lines, ..Steps::default() }
 }
 
 /// Enters the current directory from an environment in which nothing is entered.
-fn enter_from(world: &World, mut base: Vars, say: bool) -> Steps {
-    if let Some(path) = shims_last(world, &base) {
-        base.put("PATH", Some(path));
+fn enter_from(world: &World, mut left: Left, say: bool) -> Steps {
+    if let Some(path) = shims_last(world, &left.vars) {
+        left.vars.put("PATH", Some(path));
     }
-    let activation = activate(&World { vars: &base, ..*world }, None, Scope::Asked);
+    let base = left.vars.clone();
+    let left = Left { damaged: false, ..left };
+    let activation = activate_left(&World { vars: &base, ..*world }, left, None, Scope::Asked);
     let mut lines = Vec::new();
     if say {
         lines.extend(activation.notes.iter().map(|note| format!("cudaup: {note}")));
@@ -127,8 +154,10 @@ fn enter_from(world: &World, mut base: Vars, say: bool) -> Steps {
         }
         Entered::Nothing => {}
     }
+    told.memory.enter(&activation.vars);
+    let kept = told.kept();
     lines.extend(told.lines);
-    Steps { changes: changes(world.vars, &activation.vars), yields: false, told: told.grown, lines }
+    Steps { changes: changes(world.vars, &activation.vars), yields: false, told: kept, lines }
 }
 
 /// A word where the pin that counts is neither the user's nor root's: it is read and never run, and whoever can write it chooses
@@ -141,31 +170,38 @@ pub fn of_a_stranger(world: &World, rule: &Rule) -> Option<String> {
 
 /// What is said once in each shell.
 struct Told {
-    marks: String,
-    /// The marks, where there are more than before.
-    grown: Option<String>,
+    /// As the shell keeps it.
+    before: String,
+    marks: Vec<String>,
+    memory: Memory,
     lines: Vec<String>,
 }
 
 impl Told {
     fn of(world: &World) -> Self {
-        let marks = world.vars.get("_CUDAUP_TOLD").and_then(OsStr::to_str).unwrap_or_default().to_owned();
-        Self { marks, grown: None, lines: Vec::new() }
+        let before = world.vars.get("_CUDAUP_TOLD").and_then(OsStr::to_str).unwrap_or_default().to_owned();
+        let mut memory = Memory::default();
+        let words = before.split(' ').filter(|word| !word.is_empty());
+        let marks = words.filter(|word| !memory.read(word)).map(str::to_owned).collect();
+        memory.meet(world.vars);
+        Self { before, marks, memory, lines: Vec::new() }
+    }
+
+    /// What the shell is to keep, where that is something else than before.
+    fn kept(&self) -> Option<String> {
+        let words: Vec<String> = self.marks.iter().cloned().chain(self.memory.words()).collect();
+        Some(words.join(" ")).filter(|kept| *kept != self.before)
     }
 
     /// Says a text, if nothing of this mark was said before.
     fn tell(&mut self, of: &str, text: &str, next: Option<String>) {
         let mark = format!("{:x}", state::hash(Some(OsStr::new(of))));
-        if self.marks.split(' ').any(|m| m == mark) {
+        if self.marks.contains(&mark) {
             return;
         }
         self.lines.push(format!("cudaup: {text}"));
         self.lines.extend(next.map(|next| format!("try: {next}")));
-        if !self.marks.is_empty() {
-            self.marks.push(' ');
-        }
-        self.marks.push_str(&mark);
-        self.grown = Some(self.marks.clone());
+        self.marks.push(mark);
     }
 
     /// The libraries of the active Python environment, where the toolkit's go before them.
