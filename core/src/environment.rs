@@ -326,13 +326,17 @@ pub(crate) fn restore(vars: &mut Vars, list: &List, root: &OsStr, without: &[&Os
     // is not to be there twice.
     let anew = !untouched && taken.len() == list.front.len() + list.back.len();
     let again: Vec<OsString> = if anew { elements.clone() } else { Vec::new() };
-    let gone = |removed: &&Removed| {
-        !taken.contains(&&removed.entry) && !again.contains(&removed.entry) && !stays_out(&removed.entry)
-    };
+    let gone = |removed: &&Removed| !taken.contains(&&removed.entry) && !again.contains(&removed.entry);
+    let mut stayed_out = 0;
     for removed in list.removed.iter().filter(gone) {
+        if stays_out(&removed.entry) {
+            stayed_out += 1;
+            continue;
+        }
         let beside = removed.right.as_ref().filter(|_| !untouched);
         let at = beside.and_then(|right| elements.iter().position(|e| e == right));
-        elements.insert(at.unwrap_or(removed.index).min(elements.len()), removed.entry.clone());
+        let at = at.unwrap_or(removed.index.saturating_sub(stayed_out));
+        elements.insert(at.min(elements.len()), removed.entry.clone());
     }
     vars.put(&list.name, (list.was_set || !elements.is_empty()).then(|| join(&elements)));
 }

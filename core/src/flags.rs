@@ -38,23 +38,27 @@ pub fn without_ours(now: &OsStr, scalar: &Scalar) -> Option<OsString> {
     Some(OsString::from_vec(changed))
 }
 
-/// The first place where some whole words stand, with others in it.
+/// The first place where some whole words stand, with others in it. Where there are no others, a blank beside them goes, too.
 fn replaced(text: &[u8], words: &[u8], with: &[u8]) -> Option<Vec<u8>> {
     if words.is_empty() {
-        return Some(joined(&[with, text]));
+        let blank: &[u8] = if is_apart(text.first()) { b"" } else { b" " };
+        return Some([with, blank, text].concat());
     }
     (0..text.len()).find_map(|at| {
         let (first, rest) = text.split_at_checked(at)?;
-        let last = rest.strip_prefix(words)?;
-        let apart = first.last().is_none_or(u8::is_ascii_whitespace)
-            && last.first().is_none_or(u8::is_ascii_whitespace);
-        apart.then(|| joined(&[first, with, last]))
+        let last =
+            rest.strip_prefix(words).filter(|last| is_apart(last.first()) && is_apart(first.last()))?;
+        Some(match (first, last) {
+            _ if !with.is_empty() => [first, with, last].concat(),
+            (first, [_, last @ ..]) | ([first @ .., _], last) => [first, last].concat(),
+            ([], []) => Vec::new(),
+        })
     })
 }
 
-fn joined(parts: &[&[u8]]) -> Vec<u8> {
-    let parts = parts.iter().map(|part| part.trim_ascii()).filter(|part| !part.is_empty());
-    parts.collect::<Vec<_>>().join(&b' ')
+/// Whether no word goes on beside a place.
+fn is_apart(beside: Option<&u8>) -> bool {
+    beside.is_none_or(u8::is_ascii_whitespace)
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ use crate::dialect::Dialect;
 use crate::disk::Unread;
 use crate::environment::{Change, Left, changes, is_intact, leave, without_stale};
 use crate::home::MACHINE_DEFAULT;
+use crate::list::split;
 use crate::memory::Memory;
 use crate::refusal::Rule;
 use crate::resolve::{Choice, World, asked, meet, nearest_file};
@@ -150,6 +151,13 @@ fn enter_from(world: &World, mut left: Left, say: bool) -> Steps {
             if let Some(note) = of_a_stranger(world, &choice.rule) {
                 told.tell(&note, &note, None);
             }
+            if let Some(warning) = of_an_absent_compiler(world, choice) {
+                told.tell(
+                    &format!("{}: {warning}", choice.rule),
+                    &warning,
+                    Some("cudaup current".to_owned()),
+                );
+            }
             told.of_libraries(world, choice);
         }
         Entered::Nothing => {}
@@ -166,6 +174,19 @@ pub fn of_a_stranger(world: &World, rule: &Rule) -> Option<String> {
     let Rule::Pin(file, _) = rule else { return None };
     let owner = world.disk.stranger(file)?;
     Some(format!("note: {} is a file of user {owner}, neither yours nor root's", file.display()))
+}
+
+/// A word where the compiler that the key `host_compiler` names is not there: nvcc would not say whose wish it was.
+fn of_an_absent_compiler(world: &World, choice: &Choice) -> Option<String> {
+    let name = choice.settings.host_compiler.as_ref()?;
+    let path = world.vars.get("PATH").map(split).unwrap_or_default();
+    let mut directories = path.iter().map(Path::new).filter(|directory| directory.is_absolute());
+    let there = directories.any(|directory| world.disk.is_program(&directory.join(name)));
+    (!there).then(|| {
+        format!(
+            "warning: host_compiler = {name}: there is no such compiler on PATH, and nvcc fails without it"
+        )
+    })
 }
 
 /// What is said once in each shell.
