@@ -308,8 +308,11 @@ pub(crate) fn restore(vars: &mut Vars, list: &List, root: &OsStr, without: &[&Os
             Some(at) => drop(elements.remove(at)),
             None => taken.push(ours),
         };
+        // Where nothing is entered the shims stand at the end.
+        let is_outside = |at: usize, all: usize| root.as_os_str().is_empty() && at > 0 && at + 1 == all;
         for ours in &list.front {
-            take(ours, elements.iter().position(|e| e == ours), &mut elements);
+            let at = elements.iter().position(|e| e == ours).filter(|at| !is_outside(*at, elements.len()));
+            take(ours, at, &mut elements);
         }
         // The user may have the same entry further in front.
         for ours in list.back.iter().rev() {

@@ -47,7 +47,7 @@ impl Steps {
 
 /// Enters the current directory, whatever is entered now.
 pub fn enter(world: &World) -> Steps {
-    settled(world, entered)
+    settled(world, |world, _| entered(world))
 }
 
 fn entered(world: &World) -> Steps {
@@ -81,13 +81,16 @@ pub fn seen(world: &World) -> Option<Vec<u8>> {
 /// Directory and version files are as before: puts back what was lost of ours; lets go where another hand brought a
 /// toolkit of its own.
 pub fn mend(world: &World) -> Steps {
-    settled(world, mended)
+    settled(
+        world,
+        |world, undone| if undone { again(world, leave(world.vars), false) } else { mended(world) },
+    )
 }
 
 /// The steps from an environment in which nothing is left of what was entered elsewhere in this shell.
-fn settled(world: &World, steps: impl Fn(&World) -> Steps) -> Steps {
-    let vars = Told::of(world).memory.settled(world.vars, world.home);
-    let mut steps = steps(&World { vars: &vars, ..*world });
+fn settled(world: &World, steps: impl Fn(&World, bool) -> Steps) -> Steps {
+    let (vars, undone) = Told::of(world).memory.settled(world.vars, world.home);
+    let mut steps = steps(&World { vars: &vars, ..*world }, undone);
     for change in changes(world.vars, &vars) {
         if steps.changes.iter().all(|(name, _)| *name != change.0) {
             steps.changes.push(change);
@@ -96,13 +99,15 @@ fn settled(world: &World, steps: impl Fn(&World) -> Steps) -> Steps {
     steps
 }
 
+/// Enters anew, over what an old value may have brought back of ours.
+fn again(world: &World, left: Left, say: bool) -> Steps {
+    let vars = without_stale(&left.vars, world.home);
+    enter_from(world, Left { vars, ..left }, say)
+}
+
 fn mended(world: &World) -> Steps {
     let left = leave(world.vars);
-    let again = |say| {
-        let vars = without_stale(&left.vars, world.home);
-        enter_from(world, Left { vars, ..left.clone() }, say)
-    };
-    let Some(state) = &left.state else { return again(false) };
+    let Some(state) = &left.state else { return again(world, left, false) };
     if let Some(newer) = newcomer(world, state) {
         let newer = newer.display();
         let line = format!(
@@ -112,9 +117,9 @@ fn mended(world: &World) -> Steps {
         return Steps { changes, yields: true, lines: vec![line], ..Steps::default() };
     }
     if !state.root.is_empty() && !world.disk.is_dir(Path::new(&state.root)) {
-        return again(true);
+        return again(world, left, true);
     }
-    if is_intact(world.vars, state, world.home) { activated(world) } else { again(false) }
+    if is_intact(world.vars, state, world.home) { activated(world) } else { again(world, left, false) }
 }
 
 /// All of ours is in place. What changed may be that a Python environment was activated.

@@ -72,9 +72,9 @@ impl Memory {
     }
 
     /// The environment without what was brought back of another place's: a PATH exactly as it was written becomes what it was
-    /// before; of any other, and of the root variables, what names a toolkit of the home goes.
-    pub fn settled(&self, vars: &Vars, home: &Home) -> Vars {
-        let mut vars = vars.clone();
+    /// before; of any other, and of the root variables, what names a toolkit of the home goes. And whether it was such a PATH.
+    pub fn settled(&self, vars: &Vars, home: &Home) -> (Vars, bool) {
+        let (mut vars, mut undone) = (vars.clone(), false);
         let (state, toolkits) = (current(&vars), home.toolkits());
         let now = state.as_ref().and_then(|s| path_of(s));
         let written = hash(vars.get("PATH"));
@@ -89,6 +89,12 @@ impl Memory {
         };
         if let Some(list) = old.filter(is_ours).and_then(path_of) {
             restore(&mut vars, list, OsStr::new(""), &[]);
+            undone = true;
+            // What the newest entering did to PATH is not in it.
+            if let Some(mut state) = state.clone() {
+                state.lists.retain(|list| list.name != "PATH");
+                vars.put(VARIABLE, Some(state.encode().into()));
+            }
         } else if let Some(path) = vars.get("PATH").map(split) {
             let of_now =
                 |e: &OsString| now.is_some_and(|list| list.front.contains(e) || list.back.contains(e));
@@ -115,7 +121,7 @@ impl Memory {
                 vars.put(name, None);
             }
         }
-        vars
+        (vars, undone)
     }
 }
 

@@ -5,6 +5,7 @@
 mod adding;
 mod addons;
 mod broken;
+mod brought_back;
 mod build_directories;
 mod choosing;
 mod discovery;

@@ -1,6 +1,8 @@
 //! Every law of entering and leaving, on each of many generated environments (10,000; `CUDAUP_TEST_LAWS=100000` for more):
 //! what has to be there is told from what was there by a reading of its own.
 
+mod shells;
+
 use crate::generated::{Edit, Machine, edits, environment, is_named, is_named_by, place};
 use crate::map_disk::Remembered;
 use cudaup_core::activate::{Activation, Entered, Scope, activate};
