@@ -33,9 +33,19 @@ fn a_module_that_is_taken_back_inside_stays_away() {
     let (q, p) = (at.home().join("toolkits/12.4.1/bin"), at.home().join("toolkits/11.8.0/bin"));
     let (q, p) = (format!("{}:", q.display()), format!("{}:", p.display()));
     for shell in shells() {
-        let source = format!("source {source}/{}; module use {used}", shell.name());
+        let source = format!("source {source}/{}", shell.name());
+        let used = format!("module use {used}");
         let start = || {
-            vec![Line(&source), Init, Line("module load CUDA/12.2"), Prompt, Cd("q"), Prompt, Line(TOOLKITS)]
+            vec![
+                Line(&source),
+                Line(&used),
+                Init,
+                Line("module load CUDA/12.2"),
+                Prompt,
+                Cd("q"),
+                Prompt,
+                Line(TOOLKITS),
+            ]
         };
         let end = || vec![Prompt, Line(TOOLKITS), Show("LD_LIBRARY_PATH"), Show("CUDA_HOME")];
         let switched: Vec<Do> = [start(), vec![Line("module switch CUDA/12.2 CUDA/12.3")]]
@@ -123,7 +133,7 @@ fn an_old_path_of_another_project_is_undone() {
 #[test]
 fn a_root_that_conda_kept_inside_is_not_brought_outside() {
     let at = machine();
-    let prefix = at.toolkit("envs/gpu", "12.2.2").display().to_string();
+    let prefix = at.toolkit("apps/gpu", "12.2.2").display().to_string();
     let backup = at.home().join("toolkits/12.4.1").display().to_string();
     for shell in shells() {
         for between in [vec![Prompt], vec![Prompt, Cd("p"), Prompt], vec![Prompt, Cd("none"), Prompt]] {
