@@ -2,7 +2,8 @@
 
 use crate::addon::Addon;
 use crate::disk::Disk;
-use crate::environment::{Change, Target, Vars, changes, enter, leave};
+use crate::environment::{Change, Left, Target, Vars, changes, enter, leave};
+use crate::flags::without_compiler;
 use crate::foreign::{Foreign, ROOT_VARIABLES};
 use crate::layout::layout;
 use crate::refusal::{Refusal, Rule, Why};
@@ -10,7 +11,6 @@ use crate::request::Request;
 use crate::resolve::{Choice, World, asked, default_settings, meet, resolve};
 use crate::state::State;
 use std::ffi::{OsStr, OsString};
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::PathBuf;
 
 /// Which rules may choose.
@@ -63,7 +63,11 @@ pub enum Entered {
 
 /// Works out the environment of the place that `world` describes. `argument` is a request of the command line.
 pub fn activate(world: &World, argument: Option<&Request>, scope: Scope) -> Activation {
-    let left = leave(world.vars);
+    activate_left(world, leave(world.vars), argument, scope)
+}
+
+/// The same where what was entered has been left already.
+pub fn activate_left(world: &World, left: Left, argument: Option<&Request>, scope: Scope) -> Activation {
     let chosen = match scope {
         Scope::All => resolve(world, argument),
         Scope::Asked => match asked(world, argument) {
@@ -78,20 +82,26 @@ pub fn activate(world: &World, argument: Option<&Request>, scope: Scope) -> Acti
     }
     let (vars, entered) = match chosen {
         Ok(None) => (left.vars, Entered::Nothing),
-        Ok(Some(choice)) => entering(world, left.vars, choice, &mut notes),
-        Err(refusal) => refused(world, left.vars, refusal),
+        Ok(Some(choice)) => entering(world, left.vars, left.state.as_ref(), choice, &mut notes),
+        Err(refusal) => refused(world, left.vars, left.state.as_ref(), refusal),
     };
     Activation { changes: changes(world.vars, &vars), vars, entered, before: left.state, notes }
 }
 
-/// What counts as another toolkit's in an environment in which nothing is entered.
-pub fn foreign(world: &World, base: &Vars, roots: &[PathBuf]) -> Foreign {
+/// What counts as another toolkit's in an environment in which nothing is entered. `before` is what had been.
+pub fn foreign(world: &World, base: &Vars, before: Option<&State>, roots: &[PathBuf]) -> Foreign {
     let roots: Vec<PathBuf> = roots.iter().map(|r| world.disk.system(&r.to_string_lossy())).collect();
-    Foreign::new(world.home, &roots, |name| base.get(name))
+    Foreign::new(world.home, &roots, |name| base.get(name)).and_before(before)
 }
 
-fn entering(world: &World, base: Vars, choice: Choice, notes: &mut Vec<String>) -> (Vars, Entered) {
-    let foreign = foreign(world, &base, &choice.settings.roots);
+fn entering(
+    world: &World,
+    base: Vars,
+    before: Option<&State>,
+    choice: Choice,
+    notes: &mut Vec<String>,
+) -> (Vars, Entered) {
+    let foreign = foreign(world, &base, before, &choice.settings.roots);
     if let Some(cxx) = base.get("CUDACXX").filter(|c| !c.is_empty() && !foreign.owns_program(c)) {
         notes.push(format!("CUDACXX stays {}, as you set it; CMake takes that compiler", cxx.display()));
     }
@@ -105,8 +115,8 @@ fn entering(world: &World, base: Vars, choice: Choice, notes: &mut Vec<String>) 
 }
 
 /// Enters a refusal: every toolkit out of the environment, the shims in front so that `nvcc` says why.
-fn refused(world: &World, base: Vars, refusal: Refusal) -> (Vars, Entered) {
-    let foreign = foreign(world, &base, &default_settings(world).roots);
+fn refused(world: &World, base: Vars, before: Option<&State>, refusal: Refusal) -> (Vars, Entered) {
+    let foreign = foreign(world, &base, before, &default_settings(world).roots);
     let target = Target {
         rule: "refused".into(),
         front: vec![("PATH", world.home.shims().into_os_string())],
@@ -217,30 +227,10 @@ fn host_compiler(choice: &Choice, base: &Vars) -> Vec<(&'static str, OsString)> 
     scalars
 }
 
-/// Flags of nvcc without those that name a host compiler. Flags with quotes in them stay as they are.
-fn without_compiler(flags: &OsStr) -> OsString {
-    let bytes = flags.as_bytes();
-    let names = |word: &[u8]| matches!(word, b"-ccbin" | b"--compiler-bindir" | b"-compiler-bindir");
-    let words = || bytes.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
-    let is_one = |word: &[u8]| word.split(|b| *b == b'=').next().is_some_and(names);
-    if bytes.iter().any(|b| b"'\"\\".contains(b)) || !words().any(is_one) {
-        return flags.to_os_string();
-    }
-    let mut kept: Vec<&[u8]> = Vec::new();
-    let mut after_name = false;
-    for word in words() {
-        let value = std::mem::replace(&mut after_name, names(word));
-        if !value && !is_one(word) {
-            kept.push(word);
-        }
-    }
-    OsString::from_vec(kept.join(&b' '))
-}
-
 /// A toolkit that came into the environment after ours was entered, by another hand: a root variable that names it, or an
 /// entry of PATH before ours that was not there when we entered. It is the newer wish.
 pub fn newcomer(world: &World, state: &State) -> Option<OsString> {
-    let foreign = foreign(world, &leave(world.vars).vars, &default_settings(world).roots);
+    let foreign = foreign(world, &leave(world.vars).vars, Some(state), &default_settings(world).roots);
     for name in ROOT_VARIABLES {
         let now = world.vars.get(name).filter(|v| !v.is_empty());
         let known = |value: &OsStr| {
@@ -288,22 +278,4 @@ pub fn summary(choice: &Choice) -> String {
         rule => format!("{rule} ({})", choice.request),
     };
     format!("{} by {asked}", choice.toolkit.identity)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_the_flag_of_the_compiler_is_taken_out() {
-        for (flags, left) in [
-            (" -ccbin=/opt/conda/bin/x86_64-conda-linux-gnu-c++", ""),
-            ("-O1 -ccbin /a/g++ -lineinfo", "-O1 -lineinfo"),
-            ("--compiler-bindir=/a -ccbin /b -ccbin", ""),
-            ("-O1  -Xcompiler -ccbinary", "-O1  -Xcompiler -ccbinary"),
-            ("-ccbin '/with blank/g++' -O1", "-ccbin '/with blank/g++' -O1"),
-        ] {
-            assert_eq!(without_compiler(OsStr::new(flags)), OsStr::new(left), "{flags}");
-        }
-    }
 }

@@ -1,7 +1,8 @@
 //! Entering a toolkit's environment and leaving it again, as pure functions over the variables.
 
 use crate::addon;
-use crate::foreign::{Foreign, ROOT_VARIABLES};
+use crate::flags;
+use crate::foreign::{Foreign, ROOT_VARIABLES, lies_in};
 use crate::home::Home;
 use crate::list::{join, split};
 use crate::state::{self, List, Removed, Scalar, State, hash};
@@ -66,6 +67,12 @@ pub const LISTS: [&str; 7] = [
     "CPLUS_INCLUDE_PATH",
 ];
 
+/// The one variable among them that is a list of words: others add theirs.
+const FLAGS: &str = "NVCC_PREPEND_FLAGS";
+
+/// Where the programs that load modules, Environment Modules and Lmod, keep which are loaded.
+const MODULES: &str = "LOADEDMODULES";
+
 /// The variables with one value that a toolkit sets besides its roots.
 pub const OTHER_SCALARS: [&str; 4] = ["CUDACXX", "CUDAHOSTCXX", "NVCC_CCBIN", "NVCC_PREPEND_FLAGS"];
 
@@ -112,16 +119,36 @@ pub fn leave(vars: &Vars) -> Left {
     let state = text.as_ref().and_then(|t| State::decode(t)).filter(is_of_ours);
     let damaged = text.is_some() && state.is_none();
     if let Some(state) = &state {
+        let unloaded = unloaded(&vars, state);
         for scalar in &state.scalars {
             if vars.get(&scalar.name) == scalar.ours.as_deref() {
                 vars.put(&scalar.name, scalar.before.clone());
+            } else if scalar.name == FLAGS
+                && let Some(rest) = vars.get(FLAGS).and_then(|now| flags::without_ours(now, scalar))
+            {
+                vars.put(FLAGS, (!rest.is_empty() || scalar.before.is_some()).then_some(rest));
             }
         }
         for list in &state.lists {
-            restore(&mut vars, list, Path::new(&state.root));
+            restore(&mut vars, list, &state.root, &unloaded);
         }
     }
     Left { vars, state, damaged }
+}
+
+/// The roots that an unloaded module took back while ours was entered: their entries were not there for it to take, and are
+/// not to come back.
+fn unloaded<'a>(vars: &Vars, state: &'a State) -> Vec<&'a OsStr> {
+    let now = vars.get(MODULES).map(split).unwrap_or_default();
+    let before = state.modules.as_deref().map(split).unwrap_or_default();
+    if before.iter().all(|module| now.contains(module)) {
+        return Vec::new();
+    }
+    let roots = state.scalars.iter().filter(|s| ROOT_VARIABLES.contains(&s.name.as_str())).filter(|s| {
+        let now = vars.get(&s.name);
+        now != s.ours.as_deref() && now != s.before.as_deref()
+    });
+    roots.filter_map(|s| s.before.as_deref()).collect()
 }
 
 /// Whether a state names only variables that are ours to change: it comes from the environment, and anybody can write it.
@@ -192,6 +219,9 @@ pub fn enter(base: &Vars, target: &Target, foreign: &Foreign) -> Result<Vars, us
             state.lists.push(list);
         }
     }
+    if state.lists.iter().any(|list| !list.removed.is_empty()) {
+        state.modules = base.get(MODULES).map(OsStr::to_os_string);
+    }
     let text = state.encode();
     if text.len() > state::LIMIT {
         return Err(text.len());
@@ -257,8 +287,11 @@ fn list_after(
     Some((value, list))
 }
 
-/// Takes our entries out of a list and puts back what we took out. A list that was unset since stays unset.
-fn restore(vars: &mut Vars, list: &List, root: &Path) {
+/// Takes our entries, those of `root`, out of a list and puts back what we took out, but for what lies in one of the roots
+/// `without`. A list that was unset since stays unset.
+pub(crate) fn restore(vars: &mut Vars, list: &List, root: &OsStr, without: &[&OsStr]) {
+    let root = Path::new(root);
+    let stays_out = |entry: &OsStr| without.iter().any(|root| lies_in(root, entry));
     let now = vars.get(&list.name);
     let untouched = hash(now) == list.hash;
     if now.is_none() && !untouched {
@@ -275,8 +308,11 @@ fn restore(vars: &mut Vars, list: &List, root: &Path) {
             Some(at) => drop(elements.remove(at)),
             None => taken.push(ours),
         };
+        // Where nothing is entered the shims stand at the end.
+        let is_outside = |at: usize, all: usize| root.as_os_str().is_empty() && at > 0 && at + 1 == all;
         for ours in &list.front {
-            take(ours, elements.iter().position(|e| e == ours), &mut elements);
+            let at = elements.iter().position(|e| e == ours).filter(|at| !is_outside(*at, elements.len()));
+            take(ours, at, &mut elements);
         }
         // The user may have the same entry further in front.
         for ours in list.back.iter().rev() {
@@ -294,10 +330,16 @@ fn restore(vars: &mut Vars, list: &List, root: &Path) {
     let anew = !untouched && taken.len() == list.front.len() + list.back.len();
     let again: Vec<OsString> = if anew { elements.clone() } else { Vec::new() };
     let gone = |removed: &&Removed| !taken.contains(&&removed.entry) && !again.contains(&removed.entry);
+    let mut stayed_out = 0;
     for removed in list.removed.iter().filter(gone) {
+        if stays_out(&removed.entry) {
+            stayed_out += 1;
+            continue;
+        }
         let beside = removed.right.as_ref().filter(|_| !untouched);
         let at = beside.and_then(|right| elements.iter().position(|e| e == right));
-        elements.insert(at.unwrap_or(removed.index).min(elements.len()), removed.entry.clone());
+        let at = at.unwrap_or(removed.index.saturating_sub(stayed_out));
+        elements.insert(at.min(elements.len()), removed.entry.clone());
     }
     vars.put(&list.name, (list.was_set || !elements.is_empty()).then(|| join(&elements)));
 }

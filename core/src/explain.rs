@@ -62,9 +62,10 @@ impl Fate {
 pub fn explain(world: &World, activation: &Activation) -> Vec<Explained> {
     let Entered::Toolkit(choice) = &activation.entered else { return Vec::new() };
     let Some(state) = activation.vars.get(VARIABLE).and_then(State::decode) else { return Vec::new() };
-    let base = leave(world.vars).vars;
+    let left = leave(world.vars);
+    let base = left.vars;
     let told = Told {
-        foreign: foreign(world, &base, &choice.settings.roots),
+        foreign: foreign(world, &base, left.state.as_ref(), &choice.settings.roots),
         layout: layout(&choice.toolkit.root, world.disk),
         jetson: is_jetson(world.disk),
         after: &activation.vars,

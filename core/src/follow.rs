@@ -1,13 +1,14 @@
 //! What a shell that follows its directory has to do when something changed.
 
-use crate::activate::{Entered, Scope, activate, newcomer, shims_last};
+use crate::activate::{Entered, Scope, activate_left, newcomer, shims_last};
 use crate::bundled;
 use crate::dialect::Dialect;
 use crate::disk::Unread;
-use crate::environment::{Change, Vars, changes, is_intact, leave, without_stale};
+use crate::environment::{Change, Left, Vars, changes, is_intact, leave, without_stale};
 use crate::foreign::ROOT_VARIABLES;
 use crate::home::MACHINE_DEFAULT;
 use crate::list::split;
+use crate::memory::Memory;
 use crate::refusal::Rule;
 use crate::resolve::{Choice, World, asked, meet, nearest_file};
 use crate::state::{self, State};
@@ -25,7 +26,7 @@ pub struct Steps {
     pub changes: Vec<Change>,
     /// Where the hook lets go until the directory or a version file changes: what it needs to know whether that still holds.
     pub yields: Option<OsString>,
-    /// What this shell has been told, where that grew.
+    /// What this shell has been told, where that changed.
     pub told: Option<String>,
     /// Lines for the user.
     pub lines: Vec<String>,
@@ -48,9 +49,14 @@ impl Steps {
 
 /// Enters the current directory, whatever is entered now.
 pub fn enter(world: &World) -> Steps {
+    settled(world, |world, _| entered(world))
+}
+
+fn entered(world: &World) -> Steps {
     let left = leave(world.vars);
-    let mut steps = enter_from(world, left.vars, true);
-    if left.damaged {
+    let damaged = left.damaged;
+    let mut steps = enter_from(world, left, true);
+    if damaged {
         let line = "cudaup: CUDAUP_STATE could not be read and was dropped; what it remembered is lost";
         steps.lines.insert(0, line.to_owned());
     }
@@ -77,11 +83,39 @@ pub fn seen(world: &World) -> Option<Vec<u8>> {
 /// Directory and version files are as before: puts back what was lost of ours; lets go where another hand brought a
 /// toolkit of its own.
 pub fn mend(world: &World) -> Steps {
+    settled(
+        world,
+        |world, undone| if undone { again(world, leave(world.vars), false) } else { mended(world) },
+    )
+}
+
+/// The steps from an environment in which nothing is left of what was entered elsewhere in this shell.
+fn settled(world: &World, steps: impl Fn(&World, bool) -> Steps) -> Steps {
+    let (vars, undone) = Told::of(world).memory.settled(world.vars, world.home);
+    let mut steps = steps(&World { vars: &vars, ..*world }, undone);
+    for change in changes(world.vars, &vars) {
+        if steps.changes.iter().all(|(name, _)| *name != change.0) {
+            steps.changes.push(change);
+        }
+    }
+    steps
+}
+
+/// Enters anew, over what an old value may have brought back of ours.
+fn again(world: &World, left: Left, say: bool) -> Steps {
+    let vars = without_stale(&left.vars, world.home);
+    enter_from(world, Left { vars, ..left }, say)
+}
+
+fn mended(world: &World) -> Steps {
     let left = leave(world.vars);
-    let again = |say| enter_from(world, without_stale(&left.vars, world.home), say);
     let Some(state) = &left.state else {
         let yields = still_yielded(world);
-        return if yields.is_some() { Steps { yields, ..Steps::default() } } else { again(false) };
+        return if yields.is_some() {
+            Steps { yields, ..Steps::default() }
+        } else {
+            again(world, left, false)
+        };
     };
     if let Some(newer) = newcomer(world, state) {
         let line = format!(
@@ -96,9 +130,9 @@ pub fn mend(world: &World) -> Steps {
         return Steps { changes, yields: Some(yielded), lines: vec![line], ..Steps::default() };
     }
     if !state.root.is_empty() && !world.disk.is_dir(Path::new(&state.root)) {
-        return again(true);
+        return again(world, left, true);
     }
-    if is_intact(world.vars, state, world.home) { activated(world) } else { again(false) }
+    if is_intact(world.vars, state, world.home) { activated(world) } else { again(world, left, false) }
 }
 
 /// What a hook that let go was told then, if what came is still there, or another of its kind is in its place (`module swap`).
@@ -124,15 +158,17 @@ fn activated(world: &World) -> Steps {
     {
         told.of_libraries(world, &choice);
     }
-    Steps { told: told.grown, lines: told.lines, ..Steps::default() }
+    Steps { told: told.kept(), lines: told.lines, ..Steps::default() }
 }
 
 /// Enters the current directory from an environment in which nothing is entered.
-fn enter_from(world: &World, mut base: Vars, say: bool) -> Steps {
-    if let Some(path) = shims_last(world, &base) {
-        base.put("PATH", Some(path));
+fn enter_from(world: &World, mut left: Left, say: bool) -> Steps {
+    if let Some(path) = shims_last(world, &left.vars) {
+        left.vars.put("PATH", Some(path));
     }
-    let activation = activate(&World { vars: &base, ..*world }, None, Scope::Asked);
+    let base = left.vars.clone();
+    let left = Left { damaged: false, ..left };
+    let activation = activate_left(&World { vars: &base, ..*world }, left, None, Scope::Asked);
     let mut lines = Vec::new();
     if say {
         lines.extend(activation.notes.iter().map(|note| format!("cudaup: {note}")));
@@ -147,12 +183,21 @@ fn enter_from(world: &World, mut base: Vars, say: bool) -> Steps {
             if let Some(note) = of_a_stranger(world, &choice.rule) {
                 told.tell(&note, &note, None);
             }
+            if let Some(warning) = of_an_absent_compiler(world, choice) {
+                told.tell(
+                    &format!("{}: {warning}", choice.rule),
+                    &warning,
+                    Some("cudaup current".to_owned()),
+                );
+            }
             told.of_libraries(world, choice);
         }
         Entered::Nothing => {}
     }
+    told.memory.enter(&activation.vars);
+    let kept = told.kept();
     lines.extend(told.lines);
-    Steps { changes: changes(world.vars, &activation.vars), yields: None, told: told.grown, lines }
+    Steps { changes: changes(world.vars, &activation.vars), yields: None, told: kept, lines }
 }
 
 /// A word where the pin that counts is neither the user's nor root's: it is read and never run, and whoever can write it chooses
@@ -163,33 +208,53 @@ pub fn of_a_stranger(world: &World, rule: &Rule) -> Option<String> {
     Some(format!("note: {} is a file of user {owner}, neither yours nor root's", file.display()))
 }
 
+/// A word where the compiler that the key `host_compiler` names is not there: nvcc would not say whose wish it was.
+fn of_an_absent_compiler(world: &World, choice: &Choice) -> Option<String> {
+    let name = choice.settings.host_compiler.as_ref()?;
+    let path = world.vars.get("PATH").map(split).unwrap_or_default();
+    let mut directories = path.iter().map(Path::new).filter(|directory| directory.is_absolute());
+    let there = directories.any(|directory| world.disk.is_program(&directory.join(name)));
+    (!there).then(|| {
+        format!(
+            "warning: host_compiler = {name}: there is no such compiler on PATH, and nvcc fails without it"
+        )
+    })
+}
+
 /// What is said once in each shell.
 struct Told {
-    marks: String,
-    /// The marks, where there are more than before.
-    grown: Option<String>,
+    /// As the shell keeps it.
+    before: String,
+    marks: Vec<String>,
+    memory: Memory,
     lines: Vec<String>,
 }
 
 impl Told {
     fn of(world: &World) -> Self {
-        let marks = world.vars.get("_CUDAUP_TOLD").and_then(OsStr::to_str).unwrap_or_default().to_owned();
-        Self { marks, grown: None, lines: Vec::new() }
+        let before = world.vars.get("_CUDAUP_TOLD").and_then(OsStr::to_str).unwrap_or_default().to_owned();
+        let mut memory = Memory::default();
+        let words = before.split(' ').filter(|word| !word.is_empty());
+        let marks = words.filter(|word| !memory.read(word)).map(str::to_owned).collect();
+        memory.meet(world.vars);
+        Self { before, marks, memory, lines: Vec::new() }
+    }
+
+    /// What the shell is to keep, where that is something else than before.
+    fn kept(&self) -> Option<String> {
+        let words: Vec<String> = self.marks.iter().cloned().chain(self.memory.words()).collect();
+        Some(words.join(" ")).filter(|kept| *kept != self.before)
     }
 
     /// Says a text, if nothing of this mark was said before.
     fn tell(&mut self, of: &str, text: &str, next: Option<String>) {
         let mark = format!("{:x}", state::hash(Some(OsStr::new(of))));
-        if self.marks.split(' ').any(|m| m == mark) {
+        if self.marks.contains(&mark) {
             return;
         }
         self.lines.push(format!("cudaup: {text}"));
         self.lines.extend(next.map(|next| format!("try: {next}")));
-        if !self.marks.is_empty() {
-            self.marks.push(' ');
-        }
-        self.marks.push_str(&mark);
-        self.grown = Some(self.marks.clone());
+        self.marks.push(mark);
     }
 
     /// The libraries of the active Python environment, where the toolkit's go before them.

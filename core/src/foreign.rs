@@ -5,7 +5,8 @@ use crate::inventory::is_toolkit_name;
 use crate::layout::is_hpc_sdk;
 use crate::list::{components, split};
 use crate::origin::{is_nix, is_spack};
-use std::ffi::OsStr;
+use crate::state::State;
+use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -30,6 +31,8 @@ pub enum How {
     Home,
     /// Its root lies below a root that a default file lists.
     Listed,
+    /// It was one's when a toolkit was entered here.
+    Before,
     /// Its root lies where Debian's package, the HPC SDK, Spack or Nix put theirs; whose.
     Place(&'static str),
 }
@@ -41,6 +44,7 @@ impl fmt::Display for How {
             Self::Variable(name) => write!(f, "{name} names it"),
             Self::Home => f.write_str("it lies in a cudaup home"),
             Self::Listed => f.write_str("it lies below a root of the default file"),
+            Self::Before => f.write_str("it was one's when cudaup took it out"),
             Self::Place(whose) => write!(f, "it lies where {whose} has its toolkits"),
         }
     }
@@ -85,6 +89,8 @@ pub struct Foreign {
     above: Vec<Vec<Vec<u8>>>,
     /// Prefixes that never count.
     never: Vec<Vec<Vec<u8>>>,
+    /// Entries that were told to be a toolkit's before.
+    before: Vec<OsString>,
 }
 
 impl Foreign {
@@ -111,7 +117,16 @@ impl Foreign {
             grandparents: owned(home.addons().as_os_str()).into_iter().collect(),
             above: roots.iter().filter_map(|r| owned(r.as_os_str())).collect(),
             never,
+            before: Vec::new(),
         }
+    }
+
+    /// Knows what was a toolkit's when one was entered, too: the variable that told may be gone since.
+    #[must_use]
+    pub fn and_before(mut self, state: Option<&State>) -> Self {
+        let removed = state.iter().flat_map(|s| &s.lists).flat_map(|l| &l.removed);
+        self.before.extend(removed.map(|r| r.entry.clone()).filter(|e| !e.is_empty()));
+        self
     }
 
     /// Whether an entry of a list is a directory of some toolkit.
@@ -132,10 +147,11 @@ impl Foreign {
     /// How an entry of a list is told to be a directory of some toolkit; `None` where it is not one.
     pub fn how(&self, entry: &OsStr) -> Option<How> {
         let parts = components(entry)?;
-        (1..parts.len()).find_map(|i| {
+        let by_root = (1..parts.len()).find_map(|i| {
             let (root, below) = parts.split_at(i);
             is_below_root(below).then(|| self.how_root(root)).flatten()
-        })
+        });
+        by_root.or_else(|| self.before.iter().any(|known| known == entry).then_some(How::Before))
     }
 
     fn how_root(&self, root: &[&[u8]]) -> Option<How> {
@@ -177,6 +193,14 @@ fn is_a_homes_toolkit(parent: &[&[u8]]) -> bool {
 /// conda keeps environments in folders named `envs`; one of them may be called `cuda`.
 fn is_conda_environment(root: &[&[u8]]) -> bool {
     root.len() >= 2 && root.get(root.len() - 2) == Some(&b"envs".as_slice())
+}
+
+/// Whether an entry is a directory of the toolkit of this root, or of one of these where they are written as a list.
+pub fn lies_in(roots: &OsStr, entry: &OsStr) -> bool {
+    let Some(entry) = components(entry) else { return false };
+    let roots = split(roots);
+    let mut roots = roots.iter().filter_map(|root| components(root));
+    roots.any(|root| entry.strip_prefix(root.as_slice()).is_some_and(is_below_root))
 }
 
 fn is_below_root(below: &[&[u8]]) -> bool {

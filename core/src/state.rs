@@ -1,6 +1,6 @@
 //! The way back: CUDAUP_STATE, one line of printable ASCII that says what an environment was before a toolkit was entered.
 //!
-//! `1;RULE;ROOT;S,NAME,BEFORE,OURS;L,NAME,BEFORE,HASH,FRONT,BACK,REMOVED`, where a value is `-` for unset or `=` and the
+//! `1;RULE;ROOT;S,NAME,BEFORE,OURS;L,NAME,BEFORE,HASH,FRONT,BACK,REMOVED;M,MODULES`, where a value is `-` for unset or `=` and the
 //! value, entries are `=value` joined by `+`, and a removed entry is `INDEX=value=RIGHT` with the right neighbour or `-`.
 //! Everything but letters, digits and `._/` is written as `%` and two hexadecimal digits.
 
@@ -24,6 +24,8 @@ pub struct State {
     pub scalars: Vec<Scalar>,
     /// The search lists.
     pub lists: Vec<List>,
+    /// What `LOADEDMODULES` said, where a toolkit was taken out that a module may have brought.
+    pub modules: Option<OsString>,
 }
 
 /// A variable with one value.
@@ -82,6 +84,7 @@ impl State {
                 ["L", &l.name, set, &hash, &entries(&l.front), &entries(&l.back), &removed.join("+")];
             parts.push(fields.join(","));
         }
+        parts.extend(self.modules.as_ref().map(|modules| format!("M,={}", escape(modules))));
         parts.join(";")
     }
 
@@ -109,6 +112,7 @@ impl State {
                     back: read_entries(back)?,
                     removed: read_removed(removed)?,
                 }),
+                ["M", modules] => state.modules = read_option(modules)?,
                 _ => return None,
             }
         }
@@ -224,8 +228,15 @@ mod tests {
             value(),
             proptest::collection::vec(scalar, 0..3),
             proptest::collection::vec(list, 0..3),
+            proptest::option::of(value()),
         )
-            .prop_map(|(rule, root, scalars, lists)| State { rule, root, scalars, lists })
+            .prop_map(|(rule, root, scalars, lists, modules)| State {
+                rule,
+                root,
+                scalars,
+                lists,
+                modules,
+            })
     }
 
     proptest! {

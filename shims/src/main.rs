@@ -89,7 +89,9 @@ fn choose(world: &World, tool: &OsStr) -> Outcome {
     match &activation.entered {
         Entered::Toolkit(choice) => {
             let theirs = choice.toolkit.root.join("bin").join(tool);
-            let foreign = || cudaup_core::activate::foreign(world, &activation.vars, &choice.settings.roots);
+            let before = activation.before.as_ref();
+            let foreign =
+                || cudaup_core::activate::foreign(world, &activation.vars, before, &choice.settings.roots);
             let mut changes = activation.changes;
             let program = if is_another_program(&theirs) {
                 Some(theirs)

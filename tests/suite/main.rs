@@ -6,6 +6,7 @@ mod adding;
 mod addons;
 mod asking;
 mod broken;
+mod brought_back;
 mod build_directories;
 mod choosing;
 mod discovery;

@@ -36,7 +36,7 @@ pub fn explanation_holds(disk: &MapDisk, vars: &Vars, request: &str) -> Result<(
             return Err(format!("{name:?} is not told"));
         }
     }
-    let others = foreign(&world, &base, &choice.settings.roots);
+    let others = foreign(&world, &base, None, &choice.settings.roots);
     for one in told {
         if (one.before.as_deref(), one.after.as_deref())
             != (base.get(&one.name), activation.vars.get(&one.name))

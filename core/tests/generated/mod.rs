@@ -180,6 +180,16 @@ impl Machine {
     }
 }
 
+/// Whether an entry is a toolkit's only where a variable names its root.
+pub fn is_named(entry: &OsStr) -> bool {
+    NAMED.iter().any(|(_, known)| *known == entry.as_bytes())
+}
+
+/// Whether it is that of this root.
+pub fn is_named_by(root: &OsStr, entry: &OsStr) -> bool {
+    NAMED.iter().any(|known| *known == (root.as_bytes(), entry.as_bytes()))
+}
+
 /// A directory with a pin; one without is among them.
 pub fn place() -> impl Strategy<Value = String> {
     prop_oneof![

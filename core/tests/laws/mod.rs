@@ -1,7 +1,9 @@
 //! Every law of entering and leaving, on each of many generated environments (10,000; `CUDAUP_TEST_LAWS=100000` for more):
 //! what has to be there is told from what was there by a reading of its own.
 
-use crate::generated::{Edit, Machine, edits, environment, place};
+mod shells;
+
+use crate::generated::{Edit, Machine, edits, environment, is_named, is_named_by, place};
 use crate::map_disk::Remembered;
 use cudaup_core::activate::{Activation, Entered, Scope, activate};
 use cudaup_core::environment::{LISTS, OTHER_SCALARS, Vars, leave};
@@ -184,6 +186,65 @@ fn changes_stay(machine: Machine, e: &Vars, inside: &Vars, edits: &[Edit]) -> Re
     Ok(after)
 }
 
+/// Whoever unsets the root variables inside has unset these: no list gets a toolkit back from it, and each is whole outside.
+fn roots_can_be_unset(disk: &Remembered, machine: Machine, e: &Vars, inside: &Vars, b: &str) -> Checked {
+    let mut unset = inside.clone();
+    ROOT_VARIABLES.iter().for_each(|name| unset.put(name, None));
+    let again = enter(disk, &unset, b);
+    prop_assert_eq!(&leave(&again.vars).vars, &leave(&unset).vars, "leaving what was unset");
+    let state = again.vars.get(VARIABLE).and_then(State::decode);
+    for name in LISTS.iter().filter(|n| machine != Machine::Jetson || **n != "LD_LIBRARY_PATH") {
+        let Some(list) = state.iter().flat_map(|s| &s.lists).find(|l| l.name == *name) else { continue };
+        let ours = |entry: &OsString| list.front.contains(entry) || list.back.contains(entry);
+        let back = elements(&again.vars, name).into_iter().find(|x| machine.owns(e, x) && !ours(x));
+        prop_assert_eq!(back, None, "{}", name);
+    }
+    Ok(())
+}
+
+/// A module that is unloaded inside unsets its root variables, and cannot take out of a list what we took out already.
+fn modules_can_be_unloaded(machine: Machine, e: &Vars, a: &Activation) -> Checked {
+    let loaded = e.get("LOADEDMODULES").is_some();
+    let mut inside = a.vars.clone();
+    ROOT_VARIABLES.iter().for_each(|name| inside.put(name, None));
+    inside.put("LOADEDMODULES", Some("gcc/12".into()));
+    let after = leave(&inside).vars;
+    let roots: Vec<&OsStr> = ROOT_VARIABLES.iter().filter_map(|name| e.get(name)).collect();
+    for name in LISTS.iter().filter(|n| machine != Machine::Jetson || **n != "LD_LIBRARY_PATH") {
+        let theirs = |x: &OsString| loaded && roots.iter().any(|root| is_named_by(root, x));
+        let told = |x: &OsString| is_named(x) || !machine.owns(e, x);
+        let expected = elements(e, name).into_iter().filter(|x| !theirs(x) && told(x));
+        let expected: Vec<OsString> = expected.collect();
+        let now: Vec<OsString> = elements(&after, name).into_iter().filter(told).collect();
+        // One empty element alone cannot be written.
+        prop_assert!(now == expected || expected == [""], "{}: {:?} {:?}", name, now, expected);
+    }
+    Ok(())
+}
+
+/// What another hand adds to flags that are ours stays, and ours go.
+fn flags_can_be_added(e: &Vars, inside: &Vars, state: &State) -> Checked {
+    let name = "NVCC_PREPEND_FLAGS";
+    if state.scalars.iter().all(|s| s.name != name) {
+        return Ok(());
+    }
+    let own = e.get(name).filter(|own| !own.is_empty()).map(OsStr::to_os_string);
+    let with = |first: Option<OsString>, sides: [&str; 2]| {
+        let [mut all, last] = sides.map(OsString::from);
+        all.push(first.unwrap_or_default());
+        all.push(last);
+        all
+    };
+    for (sides, alone) in [(["", " -Xa b"], "-Xa b"), (["-Xa b ", ""], "-Xa b")] {
+        let mut added = inside.clone();
+        added.put(name, Some(with(inside.get(name).map(Into::into), sides)));
+        let after = leave(&added).vars;
+        let expected = own.clone().map_or_else(|| alone.into(), |own| with(Some(own), sides));
+        prop_assert_eq!(after.get(name), Some(expected.as_os_str()));
+    }
+    Ok(())
+}
+
 fn all_laws_hold(disk: &Remembered, machine: Machine, e: &Vars, a: &str, b: &str, edits: &[Edit]) -> Checked {
     let first = enter(disk, e, a);
     let inside = &first.vars;
@@ -204,6 +265,11 @@ fn all_laws_hold(disk: &Remembered, machine: Machine, e: &Vars, a: &str, b: &str
     let Some(state) = State::decode(text) else { return Err(TestCaseError::fail("no way back")) };
     lists_hold(machine, e, &first, &state)?;
     scalars_hold(machine, e, &first)?;
+    flags_can_be_added(e, inside, &state)?;
+    roots_can_be_unset(disk, machine, e, inside, b)?;
+    if matches!(first.entered, Entered::Toolkit(_)) {
+        modules_can_be_unloaded(machine, e, &first)?;
+    }
     let after = changes_stay(machine, e, inside, edits)?;
     let again = enter(disk, &after, b).vars;
     prop_assert_eq!(&leave(&again).vars, &after, "leaving what was changed");

@@ -1,0 +1,74 @@
+//! A shell with the hook, and a virtual environment that was activated inside one project and is left in another place: on each
+//! of many generated environments it is, outside, what it was before.
+
+use crate::generated::{Machine, environment, place};
+use crate::map_disk::Remembered;
+use cudaup_core::environment::Vars;
+use cudaup_core::follow::{Steps, enter, mend};
+use cudaup_core::home::Home;
+use cudaup_core::resolve::World;
+use proptest::prelude::*;
+use proptest::test_runner::TestRunner;
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+const CASES: u32 = 1_000;
+
+struct Shell<'a> {
+    vars: Vars,
+    told: String,
+    disk: &'a Remembered,
+}
+
+impl Shell<'_> {
+    fn asks(&mut self, cwd: &str, what: fn(&World) -> Steps) {
+        let home = Home::new("/home/u/.cudaup");
+        let mut vars = self.vars.clone();
+        vars.put("_CUDAUP_TOLD", Some(self.told.clone().into()));
+        let steps = what(&World { vars: &vars, cwd: Some(Path::new(cwd)), home: &home, disk: self.disk });
+        steps.changes.into_iter().for_each(|(name, value)| self.vars.put(&name, value));
+        self.told = steps.told.unwrap_or(std::mem::take(&mut self.told));
+    }
+}
+
+/// What a shell keeps is short, and a toolkit of this home that stands in a list is held for one of ours.
+fn is_usual(e: &Vars) -> bool {
+    let managed = |v: &OsString| v.as_bytes().windows(11).any(|w| w == b"u/.cudaup/t" || w == b"u/.cudaup/a");
+    e.get("PATH").is_some_and(|path| !path.is_empty() && path.len() < 500)
+        && !e.iter().any(|(_, v)| managed(v))
+}
+
+#[test]
+fn a_path_that_was_saved_inside_is_undone_outside() {
+    let disk = Remembered::of(Machine::Plain.disk());
+    let config = ProptestConfig {
+        cases: CASES,
+        failure_persistence: None,
+        max_global_rejects: 100 * CASES,
+        ..ProptestConfig::default()
+    };
+    let case = (environment().prop_filter("usual", is_usual), place(), place(), any::<bool>());
+    let outcome = TestRunner::new(config).run(&case, |(e, a, b, at_once)| {
+        let mut shell = Shell { vars: e, told: String::new(), disk: &disk };
+        shell.asks("/p", enter);
+        let outside = shell.vars.clone();
+        shell.asks(&a, enter);
+        let saved = shell.vars.get("PATH").map(OsString::from);
+        let mut with = OsString::from("/ve/bin:");
+        with.push(saved.clone().unwrap_or_default());
+        shell.vars.put("PATH", Some(with));
+        shell.vars.put("VIRTUAL_ENV", Some("/ve".into()));
+        shell.asks(&a, mend);
+        shell.asks(&b, enter);
+        shell.vars.put("PATH", saved);
+        shell.vars.put("VIRTUAL_ENV", outside.get("VIRTUAL_ENV").map(OsString::from));
+        if !at_once {
+            shell.asks(&b, mend);
+        }
+        shell.asks("/p", enter);
+        prop_assert_eq!(shell.vars, outside);
+        Ok(())
+    });
+    assert!(outcome.is_ok(), "{}", outcome.unwrap_err());
+}
