@@ -191,7 +191,7 @@ fn gone(root: PathBuf, kind: Kind, origin: Origin) -> Found {
 }
 
 /// The module among the loaded ones (`gcc/9.3.0:cuda/10.1`) that brings CUDA.
-fn loaded_module(loaded: &OsStr) -> Option<String> {
+pub(crate) fn loaded_module(loaded: &OsStr) -> Option<String> {
     let loaded = loaded.to_str()?;
     let brings = |module: &&str| {
         let name = module.rsplit_once('/').map_or(*module, |(name, _)| name).to_ascii_lowercase();

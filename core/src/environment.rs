@@ -1,6 +1,7 @@
 //! Entering a toolkit's environment and leaving it again, as pure functions over the variables.
 
 use crate::addon;
+use crate::discovery::loaded_module;
 use crate::flags;
 use crate::foreign::{Foreign, ROOT_VARIABLES, lies_in};
 use crate::home::Home;
@@ -121,6 +122,11 @@ pub fn leave(vars: &Vars) -> Left {
     if let Some(state) = &state {
         let unloaded = unloaded(&vars, state);
         for scalar in &state.scalars {
+            let taken =
+                scalar.ours.is_none() && scalar.before.as_deref().is_some_and(|b| unloaded.contains(&b));
+            if taken && vars.get(&scalar.name).is_none() {
+                continue;
+            }
             if vars.get(&scalar.name) == scalar.ours.as_deref() {
                 vars.put(&scalar.name, scalar.before.clone());
             } else if scalar.name == FLAGS
@@ -144,9 +150,12 @@ fn unloaded<'a>(vars: &Vars, state: &'a State) -> Vec<&'a OsStr> {
     if before.iter().all(|module| now.contains(module)) {
         return Vec::new();
     }
+    // A refusal unset the variable already: there only the module's name says that it was its own.
+    let loaded = state.modules.as_deref().and_then(loaded_module);
+    let was_cuda = loaded.is_some_and(|module| !now.contains(&module.into()));
     let roots = state.scalars.iter().filter(|s| ROOT_VARIABLES.contains(&s.name.as_str())).filter(|s| {
         let now = vars.get(&s.name);
-        now != s.ours.as_deref() && now != s.before.as_deref()
+        now != s.before.as_deref() && (now != s.ours.as_deref() || s.ours.is_none() && was_cuda)
     });
     roots.filter_map(|s| s.before.as_deref()).collect()
 }
@@ -287,6 +296,16 @@ fn list_after(
     Some((value, list))
 }
 
+/// Whether a list came back as it was before we entered: all that we took out is in it again, in order, others' entries among
+/// it, and of ours only what the user had, too.
+fn is_as_before(list: &List, now: &[OsString]) -> bool {
+    let ours = |e: &OsString| list.front.contains(e) || list.back.contains(e);
+    let was_out = |e: &OsString| list.removed.iter().any(|r| r.entry == *e);
+    list.removed.iter().any(|r| !ours(&r.entry))
+        && now.iter().filter(|e| was_out(e)).eq(list.removed.iter().map(|r| &r.entry))
+        && now.iter().all(|e| !ours(e) || was_out(e))
+}
+
 /// Takes our entries, those of `root`, out of a list and puts back what we took out, but for what lies in one of the roots
 /// `without`. A list that was unset since stays unset.
 pub(crate) fn restore(vars: &mut Vars, list: &List, root: &OsStr, without: &[&OsStr]) {
@@ -298,6 +317,9 @@ pub(crate) fn restore(vars: &mut Vars, list: &List, root: &OsStr, without: &[&Os
         return;
     }
     let mut elements = now.map(split).unwrap_or_default();
+    if !untouched && is_as_before(list, &elements) {
+        return;
+    }
     // An entry of ours that the user had, too, and that is gone: `module unload` took it out, ours and the remembered one.
     let mut taken: Vec<&OsString> = Vec::new();
     if untouched {
@@ -308,8 +330,10 @@ pub(crate) fn restore(vars: &mut Vars, list: &List, root: &OsStr, without: &[&Os
             Some(at) => drop(elements.remove(at)),
             None => taken.push(ours),
         };
-        // Where nothing is entered the shims stand at the end.
-        let is_outside = |at: usize, all: usize| root.as_os_str().is_empty() && at > 0 && at + 1 == all;
+        // Where nothing is entered the shims stand at the end: those of a refusal do only where they were alone.
+        let alone = list.hash == hash(Some(&join(&list.front)));
+        let is_outside =
+            |at: usize, all: usize| root.as_os_str().is_empty() && !alone && at > 0 && at + 1 == all;
         for ours in &list.front {
             let at = elements.iter().position(|e| e == ours).filter(|at| !is_outside(*at, elements.len()));
             take(ours, at, &mut elements);

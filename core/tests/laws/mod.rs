@@ -189,7 +189,9 @@ fn changes_stay(machine: Machine, e: &Vars, inside: &Vars, edits: &[Edit]) -> Re
 /// Whoever unsets the root variables inside has unset these: no list gets a toolkit back from it, and each is whole outside.
 fn roots_can_be_unset(disk: &Remembered, machine: Machine, e: &Vars, inside: &Vars, b: &str) -> Checked {
     let mut unset = inside.clone();
-    ROOT_VARIABLES.iter().for_each(|name| unset.put(name, None));
+    for name in ROOT_VARIABLES {
+        unset.put(name, None);
+    }
     let again = enter(disk, &unset, b);
     prop_assert_eq!(&leave(&again.vars).vars, &leave(&unset).vars, "leaving what was unset");
     let state = again.vars.get(VARIABLE).and_then(State::decode);
@@ -206,9 +208,16 @@ fn roots_can_be_unset(disk: &Remembered, machine: Machine, e: &Vars, inside: &Va
 fn modules_can_be_unloaded(machine: Machine, e: &Vars, a: &Activation) -> Checked {
     let loaded = e.get("LOADEDMODULES").is_some();
     let mut inside = a.vars.clone();
-    ROOT_VARIABLES.iter().for_each(|name| inside.put(name, None));
+    for name in ROOT_VARIABLES {
+        inside.put(name, None);
+    }
     inside.put("LOADEDMODULES", Some("gcc/12".into()));
     let after = leave(&inside).vars;
+    // Where nothing of a toolkit stood in a list, nobody had to know of modules, and a refusal had unset it before.
+    let known = a.vars.get(VARIABLE).and_then(State::decode).is_some_and(|s| s.modules.is_some());
+    for name in ROOT_VARIABLES.iter().filter(|_| known && matches!(a.entered, Entered::Refused(_))) {
+        prop_assert_eq!(after.get(name), None, "{}", name);
+    }
     let roots: Vec<&OsStr> = ROOT_VARIABLES.iter().filter_map(|name| e.get(name)).collect();
     for name in LISTS.iter().filter(|n| machine != Machine::Jetson || **n != "LD_LIBRARY_PATH") {
         let theirs = |x: &OsString| loaded && roots.iter().any(|root| is_named_by(root, x));
@@ -267,9 +276,7 @@ fn all_laws_hold(disk: &Remembered, machine: Machine, e: &Vars, a: &str, b: &str
     scalars_hold(machine, e, &first)?;
     flags_can_be_added(e, inside, &state)?;
     roots_can_be_unset(disk, machine, e, inside, b)?;
-    if matches!(first.entered, Entered::Toolkit(_)) {
-        modules_can_be_unloaded(machine, e, &first)?;
-    }
+    modules_can_be_unloaded(machine, e, &first)?;
     let after = changes_stay(machine, e, inside, edits)?;
     let again = enter(disk, &after, b).vars;
     prop_assert_eq!(&leave(&again).vars, &after, "leaving what was changed");

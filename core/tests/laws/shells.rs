@@ -6,7 +6,9 @@ use crate::map_disk::Remembered;
 use cudaup_core::environment::Vars;
 use cudaup_core::follow::{Steps, enter, mend};
 use cudaup_core::home::Home;
+use cudaup_core::list::split;
 use cudaup_core::resolve::World;
+use cudaup_core::state::{State, VARIABLE};
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 use std::ffi::OsString;
@@ -39,13 +41,22 @@ fn is_usual(e: &Vars) -> bool {
         && !e.iter().any(|(_, v)| managed(v))
 }
 
+/// Whether an entry that entering put into PATH stood there before, the shims at its end aside: whose it is when an old PATH has
+/// it, nothing tells.
+fn stands_in(inside: &Vars, outside: &Vars) -> bool {
+    let state = inside.get(VARIABLE).and_then(State::decode);
+    let front = state.iter().flat_map(|s| &s.lists).filter(|l| l.name == "PATH").flat_map(|l| &l.front);
+    let before = outside.get("PATH").map(split).unwrap_or_default();
+    front.filter(|entry| !entry.as_bytes().ends_with(b"/shims")).any(|entry| before.contains(entry))
+}
+
 #[test]
 fn a_path_that_was_saved_inside_is_undone_outside() {
     let disk = Remembered::of(Machine::Plain.disk());
     let config = ProptestConfig {
         cases: CASES,
         failure_persistence: None,
-        max_global_rejects: 100 * CASES,
+        max_local_rejects: 100 * CASES,
         ..ProptestConfig::default()
     };
     let case = (environment().prop_filter("usual", is_usual), place(), place(), any::<bool>());
@@ -61,6 +72,7 @@ fn a_path_that_was_saved_inside_is_undone_outside() {
         shell.vars.put("VIRTUAL_ENV", Some("/ve".into()));
         shell.asks(&a, mend);
         shell.asks(&b, enter);
+        prop_assume!(!stands_in(&shell.vars, &outside));
         shell.vars.put("PATH", saved);
         shell.vars.put("VIRTUAL_ENV", outside.get("VIRTUAL_ENV").map(OsString::from));
         if !at_once {
