@@ -90,34 +90,27 @@ pub fn broken(root: &Path, disk: &dyn Disk) -> Option<Broken> {
     if disk.names(root).is_none() {
         return Some(if disk.is_dir(root) { Broken::Closed } else { Broken::NoDirectory });
     }
-    broken_parts(root, disk)
-}
-
-/// What is broken in a toolkit of a home of cudaup. What was installed part by part needs neither an nvcc nor headers; its
-/// receipt, which is not read here, tells that it is one.
-pub fn broken_managed(root: &Path, disk: &dyn Disk) -> Option<Broken> {
-    let lacks = |broken: &Broken| matches!(broken, Broken::NoNvcc | Broken::NoHeaders);
-    let broken = broken_parts(root, disk)?;
-    match broken {
-        _ if !lacks(&broken) => Some(broken),
-        _ if disk.is_file(&root.join(RECEIPT)) => None,
-        _ if disk.names(root).is_none() => {
-            Some(if disk.is_dir(root) { Broken::Closed } else { Broken::NoDirectory })
-        }
-        _ => Some(broken),
-    }
-}
-
-/// What marks a tree that cudaup has put together.
-pub const RECEIPT: &str = "receipt.json";
-
-fn broken_parts(root: &Path, disk: &dyn Disk) -> Option<Broken> {
     let places = || layout::INCLUDE.iter().map(|place| root.join(place));
     let headers = || places().any(|place| has_headers(&place, disk));
     let hidden = || places().find_map(|place| unreachable(&place.join("cuda.h"), disk));
     broken_nvcc(&root.join("bin/nvcc"), disk)
         .or_else(|| (!headers()).then(|| hidden().unwrap_or(Broken::NoHeaders)))
 }
+
+/// What is broken in a toolkit of a home of cudaup: never its headers, since it may have been put together part by part. What has
+/// a receipt, which is not read here, needs no nvcc either.
+pub fn broken_managed(root: &Path, disk: &dyn Disk) -> Option<Broken> {
+    match broken_nvcc(&root.join("bin/nvcc"), disk)? {
+        Broken::NoNvcc if disk.is_file(&root.join(RECEIPT)) => None,
+        Broken::NoNvcc if disk.names(root).is_none() => {
+            Some(if disk.is_dir(root) { Broken::Closed } else { Broken::NoDirectory })
+        }
+        broken => Some(broken),
+    }
+}
+
+/// What marks a tree that cudaup has put together.
+pub const RECEIPT: &str = "receipt.json";
 
 /// Whether what lies at a path is hidden by a directory that this user may not search.
 pub fn unreachable(path: &Path, disk: &dyn Disk) -> Option<Broken> {
