@@ -10,7 +10,7 @@ use crate::home::Home;
 use crate::identity::{Identity, Tree, identify};
 use crate::inventory::{Found, Kind, MACHINE, is_toolkit_name};
 use crate::list::{components, split};
-use crate::origin::Origin;
+use crate::origin::{Origin, loaded_module};
 use crate::version::Version;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
@@ -190,16 +190,6 @@ fn gone(root: PathBuf, kind: Kind, origin: Origin) -> Found {
     Found { root, aliases: Vec::new(), kind, origin, tree: None, broken: None }
 }
 
-/// The module among the loaded ones (`gcc/9.3.0:cuda/10.1`) that brings CUDA.
-pub(crate) fn loaded_module(loaded: &OsStr) -> Option<String> {
-    let loaded = loaded.to_str()?;
-    let brings = |module: &&str| {
-        let name = module.rsplit_once('/').map_or(*module, |(name, _)| name).to_ascii_lowercase();
-        name.split('/').any(|part| part.starts_with("cuda") || part.starts_with("nvhpc"))
-    };
-    loaded.split(':').rfind(brings).map(str::to_owned)
-}
-
 /// The directory that a root variable names, where that can be the root of a toolkit and is not ours.
 fn named_root(value: &OsStr, base: &Vars, home: &Home, disk: &dyn Disk) -> Option<PathBuf> {
     let path = absolute(value, disk)?;
@@ -273,20 +263,4 @@ fn dangling(found: &mut Vec<Found>, path: &Path, kind: Entry, origin: &Origin, d
     let Some(broken) = dead_end(path, disk) else { return };
     let kind = if matches!(origin, Origin::Root | Origin::OtherHome) { Kind::Shared } else { Kind::System };
     found.push(Found { broken: Some(broken), ..gone(path.to_path_buf(), kind, origin.clone()) });
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_module_that_brings_cuda() {
-        let of = |loaded: &str| loaded_module(OsStr::new(loaded));
-        assert_eq!(of("gcc/9.3.0:cuda/10.1").as_deref(), Some("cuda/10.1"));
-        assert_eq!(of("GCCcore/12.2.0:CUDA/12.1.1:UCX-CUDA/1.13.1").as_deref(), Some("CUDA/12.1.1"));
-        assert_eq!(of("nvhpc/24.3:openmpi/5").as_deref(), Some("nvhpc/24.3"));
-        assert_eq!(of("compilers/cuda/11.8"), Some("compilers/cuda/11.8".into()));
-        assert_eq!(of("gcc/9.3.0:openmpi/4"), None);
-        assert_eq!(of(""), None);
-    }
 }

@@ -1,11 +1,11 @@
 //! Entering a toolkit's environment and leaving it again, as pure functions over the variables.
 
 use crate::addon;
-use crate::discovery::loaded_module;
 use crate::flags;
 use crate::foreign::{Foreign, ROOT_VARIABLES, lies_in};
 use crate::home::Home;
 use crate::list::{join, split};
+use crate::origin::loaded_module;
 use crate::state::{self, List, Removed, Scalar, State, hash};
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -122,13 +122,11 @@ pub fn leave(vars: &Vars) -> Left {
     if let Some(state) = &state {
         let unloaded = unloaded(&vars, state);
         for scalar in &state.scalars {
-            let taken =
-                scalar.ours.is_none() && scalar.before.as_deref().is_some_and(|b| unloaded.contains(&b));
-            if taken && vars.get(&scalar.name).is_none() {
-                continue;
-            }
-            if vars.get(&scalar.name) == scalar.ours.as_deref() {
-                vars.put(&scalar.name, scalar.before.clone());
+            let (now, before) = (vars.get(&scalar.name), scalar.before.as_deref());
+            if now == scalar.ours.as_deref() {
+                if now.is_some() || before.is_none_or(|before| !unloaded.contains(&before)) {
+                    vars.put(&scalar.name, scalar.before.clone());
+                }
             } else if scalar.name == FLAGS
                 && let Some(rest) = vars.get(FLAGS).and_then(|now| flags::without_ours(now, scalar))
             {

@@ -10,7 +10,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
 /// So many of the last.
-const MOST: usize = 8;
+const MOST: usize = 4;
 
 /// What is longer is not kept. In bytes.
 const LONGEST: usize = 2048;
@@ -64,7 +64,8 @@ impl Memory {
             lists: state.lists.into_iter().filter(|l| l.name == "PATH").collect(),
             ..State::default()
         };
-        if kept.lists.len() == 1 && !self.entered.contains(&kept) && kept.encode().len() <= LONGEST {
+        if kept.lists.len() == 1 && kept.encode().len() <= LONGEST {
+            self.entered.retain(|known| *known != kept);
             self.entered.push(kept);
             let more = self.entered.len().saturating_sub(MOST);
             self.entered.drain(..more);
@@ -79,7 +80,7 @@ impl Memory {
         let now = state.as_ref().and_then(|s| path_of(s));
         let written = hash(vars.get("PATH"));
         let is_now = now.is_some_and(|list| list.hash == written);
-        let old = self.entered.iter().find(|s| !is_now && path_of(s).is_some_and(|l| l.hash == written));
+        let old = self.entered.iter().rfind(|s| !is_now && path_of(s).is_some_and(|l| l.hash == written));
         // A linked toolkit may stand in front because the user put it there: the same text, from where nothing was kept.
         let is_ours = |old: &&State| {
             state.is_some()

@@ -2,6 +2,7 @@
 
 use crate::disk::Disk;
 use crate::list::components;
+use std::ffi::OsStr;
 use std::fmt;
 use std::path::Path;
 
@@ -144,10 +145,30 @@ pub fn is_spack(root: &[&[u8]]) -> bool {
         && hash.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit())
 }
 
+/// The module among the loaded ones (`gcc/9.3.0:cuda/10.1`) that brings CUDA.
+pub fn loaded_module(loaded: &OsStr) -> Option<String> {
+    let loaded = loaded.to_str()?;
+    let brings = |module: &&str| {
+        let name = module.rsplit_once('/').map_or(*module, |(name, _)| name).to_ascii_lowercase();
+        name.split('/').any(|part| part.starts_with("cuda") || part.starts_with("nvhpc"))
+    };
+    loaded.split(':').rfind(brings).map(str::to_owned)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::ffi::OsStr;
+
+    #[test]
+    fn the_module_that_brings_cuda() {
+        let of = |loaded: &str| loaded_module(OsStr::new(loaded));
+        assert_eq!(of("gcc/9.3.0:cuda/10.1").as_deref(), Some("cuda/10.1"));
+        assert_eq!(of("GCCcore/12.2.0:CUDA/12.1.1:UCX-CUDA/1.13.1").as_deref(), Some("CUDA/12.1.1"));
+        assert_eq!(of("nvhpc/24.3:openmpi/5").as_deref(), Some("nvhpc/24.3"));
+        assert_eq!(of("compilers/cuda/11.8"), Some("compilers/cuda/11.8".into()));
+        assert_eq!(of("gcc/9.3.0:openmpi/4"), None);
+        assert_eq!(of(""), None);
+    }
 
     #[test]
     fn stores_are_known_by_their_paths() {
