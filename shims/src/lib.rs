@@ -54,7 +54,7 @@ impl Disk for RealDisk {
         if !self.is_file(path) {
             return None;
         }
-        let mut bytes = Vec::new();
+        let mut bytes = Vec::with_capacity(length);
         File::open(self.followed(path)?).ok()?.take(length as u64).read_to_end(&mut bytes).ok()?;
         Some(bytes)
     }
