@@ -6,6 +6,7 @@ mod cli;
 mod command;
 mod compat;
 mod disk;
+mod doctor;
 mod elf;
 mod facts;
 mod failure;

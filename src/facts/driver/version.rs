@@ -1,4 +1,4 @@
-//! The NVIDIA driver's version, from the kernel's files; nvidia-smi is not started.
+//! The driver's version, from the kernel's files; nvidia-smi is not started.
 
 use crate::host::Host;
 

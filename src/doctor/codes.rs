@@ -1,0 +1,1 @@
+//! The page of each finding's code, in English and Chinese.

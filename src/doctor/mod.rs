@@ -1,0 +1,7 @@
+//! The doctor: gathers what is known of the machine, finds what does not fit, and puts the cause before its consequences.
+
+pub mod checks;
+pub mod codes;
+pub mod finding;
+pub mod look;
+pub mod machine;
