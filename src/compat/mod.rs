@@ -2,5 +2,9 @@
 
 pub mod addons;
 pub mod arch;
+pub mod cudnn;
 pub mod driver;
+pub mod frameworks;
+pub mod pep440;
 pub mod releases;
+pub mod torch;

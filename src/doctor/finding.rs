@@ -89,3 +89,32 @@ pub struct Finding {
     /// The codes of findings that follow from this one and go with it.
     pub explains: Vec<&'static str>,
 }
+
+impl Finding {
+    /// A finding without evidence and remedy.
+    pub fn new(severity: Severity, layer: Layer, code: &'static str, sentence: impl Into<String>) -> Self {
+        let (evidence, remedy, explains) = (Vec::new(), Vec::new(), Vec::new());
+        Self { code, severity, layer, sentence: sentence.into(), evidence, remedy, explains }
+    }
+
+    /// Adds what shows it.
+    #[must_use]
+    pub fn seen(mut self, evidence: impl Into<String>) -> Self {
+        self.evidence.push(evidence.into());
+        self
+    }
+
+    /// Adds what mends it.
+    #[must_use]
+    pub fn mend(mut self, remedy: impl Into<String>) -> Self {
+        self.remedy.push(remedy.into());
+        self
+    }
+
+    /// Says which findings follow from it.
+    #[must_use]
+    pub fn explaining(mut self, codes: &[&'static str]) -> Self {
+        self.explains.extend_from_slice(codes);
+        self
+    }
+}
