@@ -25,6 +25,10 @@ pub struct Image {
     pub soname: Option<String>,
     /// The libraries it asks for.
     pub needed: Vec<String>,
+    /// Where it looks for them before LD_LIBRARY_PATH, as written in it.
+    pub rpath: Option<String>,
+    /// Where it looks for them after LD_LIBRARY_PATH, as written in it; the other one then counts for nothing.
+    pub runpath: Option<String>,
     /// The oldest glibc that has all it uses.
     pub glibc: Option<(u32, u32)>,
 }
@@ -148,6 +152,7 @@ impl<S: Read + Seek> Source<'_, S> {
         let section = self.piece(at, size)?;
         let mut names = None;
         let mut soname = None;
+        let (mut rpath, mut runpath) = (None, None);
         let mut needed = Vec::new();
         let mut versions = (None, 0);
         for at in (0..section.0.len() / 16).map(|n| n * 16) {
@@ -157,6 +162,8 @@ impl<S: Read + Seek> Source<'_, S> {
                 1 if needed.len() < MOST_NEEDED => needed.push(value),
                 5 => names = Some(place(memory, value)?),
                 14 => soname = Some(value),
+                15 => rpath = Some(value),
+                29 => runpath = Some(value),
                 0x6fff_fffe => versions.0 = Some(place(memory, value)?),
                 0x6fff_ffff => versions.1 = value,
                 _ => {}
@@ -167,6 +174,12 @@ impl<S: Read + Seek> Source<'_, S> {
             |offset: u64| names.checked_add(offset).ok_or(Unreadable::Damaged("a name in it lies nowhere"));
         if let Some(soname) = soname {
             image.soname = Some(self.text(name_at(soname)?)?);
+        }
+        if let Some(rpath) = rpath {
+            image.rpath = self.text(name_at(rpath)?).ok();
+        }
+        if let Some(runpath) = runpath {
+            image.runpath = self.text(name_at(runpath)?).ok();
         }
         for name in needed {
             image.needed.push(self.text(name_at(name)?)?);

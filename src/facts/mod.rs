@@ -1,8 +1,10 @@
 //! What is known of the machine and the project, gathered without changing anything.
 
 pub mod build_directory;
+pub mod cudnn;
 pub mod driver;
 pub mod gpu;
+pub mod libraries;
 pub mod loader;
 pub mod platform;
 pub mod python;
