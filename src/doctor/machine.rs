@@ -3,6 +3,7 @@
 use crate::facts::Fact;
 use crate::facts::driver::Driver;
 use crate::facts::gpu::Gpu;
+use crate::facts::libraries::Libraries;
 use crate::facts::loader::Loader;
 use crate::facts::platform::Platform;
 use crate::facts::python::Python;
@@ -31,6 +32,8 @@ pub struct Machine {
     pub python: Option<Python>,
     /// What the dynamic loader goes by.
     pub loader: Loader,
+    /// cuDNN, NCCL and the CUDA libraries that come before a framework's own.
+    pub libraries: Libraries,
     /// The environment.
     pub vars: Vars,
     /// The current directory.
@@ -87,4 +90,25 @@ pub struct Place {
     pub free: u64,
     /// All its bytes.
     pub size: u64,
+}
+
+#[cfg(test)]
+impl Machine {
+    /// A machine with nothing of CUDA, in which nothing is wrong.
+    pub fn bare() -> Self {
+        Self {
+            platform: Platform::default(),
+            driver: Driver::default(),
+            gpus: Fact::Absent,
+            toolkits: Toolkits { chosen: Ok(None), found: Vec::new(), nvcc: Vec::new() },
+            compiler: HostCompiler::default(),
+            python: None,
+            loader: Loader::default(),
+            libraries: Libraries::default(),
+            vars: Vars::default(),
+            cwd: Some(PathBuf::from("/home/u/p")),
+            user_home: Some(PathBuf::from("/home/u")),
+            places: Vec::new(),
+        }
+    }
 }

@@ -1,5 +1,8 @@
 //! The checks, one file for each layer of the chain: pure functions from what is known to what does not fit.
 
+mod framework;
+mod libraries;
+
 use crate::doctor::finding::Finding;
 use crate::doctor::machine::Machine;
 
@@ -7,4 +10,4 @@ use crate::doctor::machine::Machine;
 pub type Check = fn(&Machine) -> Vec<Finding>;
 
 /// All checks, in the order of the chain.
-pub const CHECKS: [Check; 0] = [];
+pub const CHECKS: [Check; 2] = [framework::check, libraries::check];
