@@ -58,7 +58,11 @@ mod tests {
         let number = |r: &Release| Number::parse(&r.version).unwrap();
         assert!(table.cudnn.windows(2).all(|w| number(&w[0]) < number(&w[1])));
         for row in &table.cudnn {
-            assert!(row.oldest().is_some() && row.cuda.iter().all(|c| (11..=13).contains(c)) && !row.cuda.is_empty());
+            assert!(
+                row.oldest().is_some()
+                    && row.cuda.iter().all(|c| (11..=13).contains(c))
+                    && !row.cuda.is_empty()
+            );
         }
     }
 

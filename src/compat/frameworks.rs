@@ -143,11 +143,17 @@ mod tests {
         for (package, rows) in &table.torch {
             assert!(rows.len() >= 20, "{package}");
             for (version, torch) in rows {
-                assert!(Pep440::parse(version).is_some() && torch::release(torch).is_some(), "{package} {version}");
+                assert!(
+                    Pep440::parse(version).is_some() && torch::release(torch).is_some(),
+                    "{package} {version}"
+                );
             }
         }
         assert!(table.tensorflow.len() >= 20 && table.tensorflow.iter().all(|row| known(&row.source)));
-        assert!(table.jax.len() >= 50 && table.jax.iter().all(|row| matches!(row.cuda, 12 | 13) && known(&row.source)));
+        assert!(
+            table.jax.len() >= 50
+                && table.jax.iter().all(|row| matches!(row.cuda, 12 | 13) && known(&row.source))
+        );
         assert!(table.build.iter().all(|row| known(&row.source)));
     }
 

@@ -26,7 +26,8 @@ impl Pep440 {
         let (front, rest) = public.split_at_checked(end)?;
         let numbers: Vec<u32> =
             front.trim_end_matches('.').split('.').map(|n| n.parse().ok()).collect::<Option<_>>()?;
-        let post = rest.trim_start_matches(['.', '-', '_']).strip_prefix("post").map(|n| n.trim_start_matches('.'));
+        let post =
+            rest.trim_start_matches(['.', '-', '_']).strip_prefix("post").map(|n| n.trim_start_matches('.'));
         let post = post.and_then(|n| n.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok());
         let unfinished = ["dev", "a", "b", "rc"].iter().any(|word| rest.contains(word));
         Some(Self { numbers, post, unfinished, local })
@@ -61,7 +62,9 @@ mod tests {
         let at = |text: &str| Pep440::parse(text).unwrap();
         assert_eq!(at("2.5.1+cu124").local.as_deref(), Some("cu124"));
         assert_eq!((at("2.5.1+cu124").plain().as_str(), at("2.5.1").unfinished), ("2.5.1", false));
-        for odd in ["2.12.0.dev20260410+cu130", "2.7.0a0+gitc88b85b.aml", "2.3.0a0+40ec155e58.nv24.03", "1.0rc1"] {
+        for odd in
+            ["2.12.0.dev20260410+cu130", "2.7.0a0+gitc88b85b.aml", "2.3.0a0+40ec155e58.nv24.03", "1.0rc1"]
+        {
             assert!(at(odd).unfinished, "{odd}");
         }
         assert_eq!(at("2.12.0.dev20260410+cu130").minor(), (2, 12));

@@ -48,7 +48,7 @@ pub struct Wheel {
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Table {
-    #[expect(dead_code, reason = "it is there for those who read the table")]
+    #[cfg_attr(not(test), expect(dead_code, reason = "it is there for those who read the table"))]
     sources: BTreeMap<String, String>,
     release: Vec<Release>,
     wheel: Vec<Wheel>,
@@ -202,7 +202,10 @@ mod tests {
     fn a_release_and_its_wheels() {
         assert_eq!(release("2.5.1").map(|r| r.index.as_str()), Some("cu124"));
         let found = wheel((2, 7), Version::exact(12, 8, 1)).unwrap();
-        assert!(found.serves(Capability { major: 12, minor: 1 }) && !found.serves(Capability { major: 7, minor: 0 }));
+        assert!(
+            found.serves(Capability { major: 12, minor: 1 })
+                && !found.serves(Capability { major: 7, minor: 0 })
+        );
         assert_eq!(wheel((2, 7), Version::release(13, 0)), None);
     }
 }

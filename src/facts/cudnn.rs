@@ -78,7 +78,13 @@ impl Installed {
 }
 
 /// All copies: the system's, those in toolkits, in an environment of conda's, and those of wheels.
-pub fn look(disk: &dyn Disk, machine: &str, roots: &[PathBuf], conda: Option<&Path>, packages_in: &[PathBuf]) -> Vec<Installed> {
+pub fn look(
+    disk: &dyn Disk,
+    machine: &str,
+    roots: &[PathBuf],
+    conda: Option<&Path>,
+    packages_in: &[PathBuf],
+) -> Vec<Installed> {
     let mut found = Vec::new();
     let mut seen = Vec::new();
     let mut add = |place: Place, include: &[PathBuf], lib: &[PathBuf], own: &dyn Fn(&Kind) -> bool| {
@@ -96,8 +102,15 @@ pub fn look(disk: &dyn Disk, machine: &str, roots: &[PathBuf], conda: Option<&Pa
     };
     let all = |_: &Kind| true;
     let system = |path: String| disk.system(&path);
-    let include = ["/usr/include".into(), format!("/usr/include/{machine}-linux-gnu"), "/usr/local/include".into()].map(system);
-    let lib = [format!("/usr/lib/{machine}-linux-gnu"), "/usr/lib64".into(), "/usr/lib".into(), "/usr/local/lib".into()];
+    let include =
+        ["/usr/include".into(), format!("/usr/include/{machine}-linux-gnu"), "/usr/local/include".into()]
+            .map(system);
+    let lib = [
+        format!("/usr/lib/{machine}-linux-gnu"),
+        "/usr/lib64".into(),
+        "/usr/lib".into(),
+        "/usr/local/lib".into(),
+    ];
     add(Place::System, &include, &distinct(disk, lib.map(system).to_vec()), &all);
     for root in roots {
         let layout = layout(root, disk);
@@ -131,7 +144,13 @@ fn distinct(disk: &dyn Disk, directories: Vec<PathBuf>) -> Vec<PathBuf> {
         .collect()
 }
 
-fn examine(disk: &dyn Disk, kind: &'static Kind, place: Place, include: &[PathBuf], listed: &[(&PathBuf, Vec<(OsString, Entry)>)]) -> Installed {
+fn examine(
+    disk: &dyn Disk,
+    kind: &'static Kind,
+    place: Place,
+    include: &[PathBuf],
+    listed: &[(&PathBuf, Vec<(OsString, Entry)>)],
+) -> Installed {
     let places = include.iter().flat_map(|dir| kind.headers.iter().map(move |name| dir.join(name)));
     let header = places.into_iter().find_map(|path| {
         let bytes = disk.read(&path, HEADER).ok()?;
@@ -139,14 +158,23 @@ fn examine(disk: &dyn Disk, kind: &'static Kind, place: Place, include: &[PathBu
     });
     let (mut libraries, mut copied) = (Vec::new(), Vec::new());
     for (directory, names) in listed {
-        let own = names.iter().filter_map(|(name, entry)| Some((name.to_str()?.strip_prefix(kind.file)?, name, *entry)));
+        let own = names
+            .iter()
+            .filter_map(|(name, entry)| Some((name.to_str()?.strip_prefix(kind.file)?, name, *entry)));
         let (full, short): (Vec<_>, Vec<_>) = own.partition(|(end, ..)| end.matches('.').count() >= 3);
-        libraries.extend(full.iter().filter(|(_, _, entry)| *entry == Entry::File).filter_map(|(end, name, _)| {
-            Some((Number::parse(end.strip_prefix('.')?)?, directory.join(name)))
-        }));
+        libraries.extend(full.iter().filter(|(_, _, entry)| *entry == Entry::File).filter_map(
+            |(end, name, _)| Some((Number::parse(end.strip_prefix('.')?)?, directory.join(name))),
+        ));
         if !full.is_empty() {
-            let is_name = |end: &str| end.is_empty() || end.strip_prefix('.').is_some_and(|n| n.bytes().all(|b| b.is_ascii_digit()));
-            copied.extend(short.iter().filter(|(end, _, e)| *e == Entry::File && is_name(end)).map(|(_, name, _)| directory.join(name)));
+            let is_name = |end: &str| {
+                end.is_empty() || end.strip_prefix('.').is_some_and(|n| n.bytes().all(|b| b.is_ascii_digit()))
+            };
+            copied.extend(
+                short
+                    .iter()
+                    .filter(|(end, _, e)| *e == Entry::File && is_name(end))
+                    .map(|(_, name, _)| directory.join(name)),
+            );
         }
     }
     libraries.sort();
@@ -192,7 +220,8 @@ mod tests {
         };
         write("usr/include/x86_64-linux-gnu/cudnn_version_v9.h", &header("9.12.0"));
         fs::create_dir_all(at("etc/alternatives")).unwrap();
-        symlink("/usr/include/x86_64-linux-gnu/cudnn_version_v9.h", at("etc/alternatives/cudnn_version_h")).unwrap();
+        symlink("/usr/include/x86_64-linux-gnu/cudnn_version_v9.h", at("etc/alternatives/cudnn_version_h"))
+            .unwrap();
         symlink("/etc/alternatives/cudnn_version_h", at("usr/include/cudnn_version.h")).unwrap();
         write("usr/lib/x86_64-linux-gnu/libcudnn.so.8.9.7", "");
         write("usr/lib/x86_64-linux-gnu/libcudnn.so.9.12.0", "");
@@ -209,12 +238,27 @@ mod tests {
         let roots = [at("usr/local/cuda-9.1"), at("usr/local/cuda-9.1"), at("none")];
         let found = look(&disk, "x86_64", &roots, Some(&at("conda")), &[at("sp")]);
         let number = |text: &str| Number::parse(text).unwrap();
-        let seen: Vec<_> = found.iter().map(|f| (f.kind.shown, f.version().unwrap().to_string(), f.copied.len())).collect();
+        let seen: Vec<_> =
+            found.iter().map(|f| (f.kind.shown, f.version().unwrap().to_string(), f.copied.len())).collect();
         let of = |shown, version: &str, copied| (shown, version.to_owned(), copied);
-        assert_eq!(seen, [of("cuDNN", "9.12.0", 0), of("cuDNN", "7.0.5", 2), of("NCCL", "2.21.5", 0), of("cuDNN", "9.1.0", 0)]);
+        assert_eq!(
+            seen,
+            [
+                of("cuDNN", "9.12.0", 0),
+                of("cuDNN", "7.0.5", 2),
+                of("NCCL", "2.21.5", 0),
+                of("cuDNN", "9.1.0", 0)
+            ]
+        );
         assert_eq!(found[0].header.as_ref().unwrap().0, number("9.12.0"));
-        assert_eq!(found[0].libraries.iter().map(|(n, _)| n.clone()).collect::<Vec<_>>(), [number("8.9.7"), number("9.12.0")]);
-        assert_eq!((&found[1].place, &found[2].place), (&Place::Toolkit(at("usr/local/cuda-9.1")), &Place::Conda(at("conda"))));
+        assert_eq!(
+            found[0].libraries.iter().map(|(n, _)| n.clone()).collect::<Vec<_>>(),
+            [number("8.9.7"), number("9.12.0")]
+        );
+        assert_eq!(
+            (&found[1].place, &found[2].place),
+            (&Place::Toolkit(at("usr/local/cuda-9.1")), &Place::Conda(at("conda")))
+        );
     }
 
     #[test]
@@ -224,7 +268,9 @@ mod tests {
         assert!(look(&disk, "x86_64", &[], None, &[]).is_empty());
         let include = dir.path().join("usr/include");
         fs::create_dir_all(&include).unwrap();
-        for text in ["", "#define CUDNN_MAJOR\n", "#define CUDNN_MAJOR 9\n", "\0\u{1}", "#define CUDNN_MAJOR_2 7\n"] {
+        for text in
+            ["", "#define CUDNN_MAJOR\n", "#define CUDNN_MAJOR 9\n", "\0\u{1}", "#define CUDNN_MAJOR_2 7\n"]
+        {
             fs::write(include.join("cudnn.h"), text).unwrap();
             assert!(look(&disk, "x86_64", &[], None, &[]).is_empty(), "{text:?}");
         }

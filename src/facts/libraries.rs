@@ -1,6 +1,7 @@
 //! CUDA libraries that programs find before or beside those that a framework brings.
 
 use super::cudnn::{self, Installed};
+use super::llama_cpp;
 use super::python::Python;
 use crate::host::Host;
 use cudaup_core::addon::Number;
@@ -31,6 +32,8 @@ pub struct Libraries {
     pub installed: Vec<Installed>,
     /// The directories of LD_LIBRARY_PATH that hold some of CUDA's, in order.
     pub ahead: Vec<Folder>,
+    /// Build directories of llama.cpp in the project that were configured without CUDA.
+    pub llama_cpp: Vec<PathBuf>,
     /// Those in the `lib` of a conda environment.
     pub beside: Option<Folder>,
 }
@@ -59,7 +62,8 @@ pub struct Library {
 pub fn look(host: &Host, disk: &dyn Disk, roots: &[PathBuf], python: Option<&Python>) -> Libraries {
     let conda = python.map(|p| p.root.as_path()).filter(|root| disk.is_dir(&root.join("conda-meta")));
     let packages_in = python.map(|p| p.packages_in.as_slice()).unwrap_or_default();
-    let path = host.var("LD_LIBRARY_PATH").map(|p| std::env::split_paths(p).collect::<Vec<_>>()).unwrap_or_default();
+    let path =
+        host.var("LD_LIBRARY_PATH").map(|p| std::env::split_paths(p).collect::<Vec<_>>()).unwrap_or_default();
     let here = |path: PathBuf| match &host.cwd {
         Some(cwd) if path.as_os_str().is_empty() => cwd.clone(),
         _ => path,
@@ -67,6 +71,7 @@ pub fn look(host: &Host, disk: &dyn Disk, roots: &[PathBuf], python: Option<&Pyt
     Libraries {
         installed: cudnn::look(disk, std::env::consts::ARCH, roots, conda, packages_in),
         ahead: path.into_iter().filter_map(|directory| folder(disk, &here(directory))).collect(),
+        llama_cpp: host.cwd.as_deref().map(llama_cpp::without_cuda).unwrap_or_default(),
         beside: conda.and_then(|root| folder(disk, &root.join("lib"))),
     }
 }
@@ -126,7 +131,11 @@ mod tests {
         let disk = RealDisk::new(Some(dir.path().join("root")), &Home::new("/nowhere"));
         let found = look(&host, &disk, &[], None);
         assert_eq!((found.ahead.len(), &found.ahead[0].path, found.beside), (1, &lib, None));
-        let of = |soname: &str, version: Option<&str>, wheel| Library { soname: soname.into(), version: version.and_then(Number::parse), wheel };
+        let of = |soname: &str, version: Option<&str>, wheel| Library {
+            soname: soname.into(),
+            version: version.and_then(Number::parse),
+            wheel,
+        };
         let expected = [
             of("libcublas.so.12", Some("12.1.3.1"), "cublas"),
             of("libcudart.so.11.0", Some("11.8.89"), "cuda-runtime"),

@@ -5,6 +5,7 @@ pub mod cudnn;
 pub mod driver;
 pub mod gpu;
 pub mod libraries;
+pub mod llama_cpp;
 pub mod loader;
 pub mod platform;
 pub mod python;

@@ -5,6 +5,7 @@ mod tests;
 
 use crate::compat::cudnn::release;
 use crate::compat::frameworks::tensorflow;
+use crate::compat::pep440::Pep440;
 use crate::doctor::finding::{Finding, Layer, Severity};
 use crate::doctor::machine::Machine;
 use crate::facts::driver::Smi;
@@ -33,7 +34,8 @@ fn copied(machine: &Machine) -> Vec<Finding> {
     let mut all = Vec::new();
     for copy in machine.libraries.installed.iter().filter(|copy| !copy.copied.is_empty()) {
         let name = copy.kind.shown;
-        let sentence = format!("files of {name} are copies where links belong, and stay old when {name} is updated");
+        let sentence =
+            format!("files of {name} are copies where links belong, and stay old when {name} is updated");
         let mut found = finding(Severity::Warning, "library-copied", sentence);
         for path in &copy.copied {
             found = found.seen(format!("{} is a file of its own", path.display()));
@@ -55,17 +57,25 @@ fn copied(machine: &Machine) -> Vec<Finding> {
 fn headers(machine: &Machine) -> Vec<Finding> {
     let mut all = Vec::new();
     for copy in &machine.libraries.installed {
-        let Some(((header, file), (newest, library))) = copy.header.as_ref().zip(copy.libraries.last()) else { continue };
+        let Some(((header, file), (newest, library))) = copy.header.as_ref().zip(copy.libraries.last())
+        else {
+            continue;
+        };
         if copy.libraries.iter().any(|(number, _)| number.first(2) == header.first(2)) {
             continue;
         }
         let name = copy.kind.shown;
         // Within a major, programs built with an older header run with a newer library.
-        let severity = if header.at(0) == newest.at(0) && header < newest { Severity::Note } else { Severity::Warning };
-        let sentence = format!("the headers of {name} are of {header}, its libraries of {newest}: what is built here may not load");
+        let severity =
+            if header.at(0) == newest.at(0) && header < newest { Severity::Note } else { Severity::Warning };
+        let sentence = format!(
+            "the headers of {name} are of {header}, its libraries of {newest}: what is built here may not load"
+        );
         let found = finding(severity, "library-headers-mismatch", sentence);
         let found = found.seen(file.display().to_string()).seen(library.display().to_string());
-        all.push(found.mend(format!("install the headers (the -dev or -devel package) and libraries of {name} from one place")));
+        all.push(found.mend(format!(
+            "install the headers (the -dev or -devel package) and libraries of {name} from one place"
+        )));
     }
     all
 }
@@ -84,19 +94,28 @@ fn needed_cudnn(package: &Package) -> Option<(Number, String)> {
     asked.or_else(known)
 }
 
+/// The numbers of a wheel's version, without `.post1` behind them.
+fn of_wheel(wheel: &Package) -> Option<Number> {
+    Number::parse(&Pep440::parse(&wheel.version)?.plain())
+}
+
 /// The wheel of cuDNN in an environment.
 fn cudnn_wheel(python: &Python) -> Option<(&Package, Number)> {
     let wheel = python.any(&["nvidia-cudnn-cu12", "nvidia-cudnn-cu13", "nvidia-cudnn-cu11"])?;
-    Some((wheel, Number::parse(&wheel.version)?))
+    Some((wheel, of_wheel(wheel)?))
 }
 
 /// Frameworks that were built with another major or a newer release of cuDNN than the one that their environment has.
 fn other_cudnn(machine: &Machine) -> Vec<Finding> {
-    let Some((python, (wheel, here))) = machine.python.as_ref().and_then(|p| Some((p, cudnn_wheel(p)?))) else {
+    let Some((python, (wheel, here))) = machine.python.as_ref().and_then(|p| Some((p, cudnn_wheel(p)?)))
+    else {
         return Vec::new();
     };
     let mut all = Vec::new();
-    for package in ["torch", "tensorflow", "jax-cuda12-plugin", "jax-cuda13-plugin"].iter().filter_map(|n| python.package(n)) {
+    for package in ["torch", "tensorflow", "jax-cuda12-plugin", "jax-cuda13-plugin"]
+        .iter()
+        .filter_map(|n| python.package(n))
+    {
         let Some((needed, who)) = needed_cudnn(package) else { continue };
         let (code, how) = if needed.at(0) != here.at(0) {
             ("cudnn-other-major", "they do not stand in for each other")
@@ -112,7 +131,8 @@ fn other_cudnn(machine: &Machine) -> Vec<Finding> {
             needed.first(2),
             here.first(3)
         );
-        let found = finding(Severity::Warning, code, sentence).seen(who).seen(wheel.source.display().to_string());
+        let found =
+            finding(Severity::Warning, code, sentence).seen(who).seen(wheel.source.display().to_string());
         let major = needed.at(0).unwrap_or(9).saturating_add(1);
         all.push(found.mend(format!("{} install \"{}>={needed},<{major}\"", python.pip, wheel.name)));
     }
@@ -132,7 +152,8 @@ fn gpu_too_old(machine: &Machine) -> Vec<Finding> {
         oldest.number(),
         gpu.name
     );
-    let found = finding(Severity::Warning, "cudnn-gpu-too-old", sentence).seen(wheel.source.display().to_string());
+    let found =
+        finding(Severity::Warning, "cudnn-gpu-too-old", sentence).seen(wheel.source.display().to_string());
     vec![found.mend(format!("{} install \"{}<9.11\"", python.pip, wheel.name))]
 }
 
@@ -143,7 +164,8 @@ fn libcuda_missing(machine: &Machine) -> Vec<Finding> {
     if !driver.library.is_absent() || !is_there || machine.platform.jetson.is_some() {
         return Vec::new();
     }
-    let sentence = "the driver runs, and its library libcuda.so.1 is not found: no CUDA program reaches the GPU";
+    let sentence =
+        "the driver runs, and its library libcuda.so.1 is not found: no CUDA program reaches the GPU";
     let found = finding(Severity::Problem, "libcuda-missing", sentence)
         .seen(driver.module.source().unwrap_or("nvidia-smi").to_owned())
         .seen("no libcuda.so.1 in LD_LIBRARY_PATH or /etc/ld.so.cache");
@@ -159,11 +181,17 @@ fn libcuda_missing(machine: &Machine) -> Vec<Finding> {
 
 /// Packages that ask the loader for the runtime where nothing has it.
 fn libcudart_missing(machine: &Machine) -> Vec<Finding> {
-    let Some(python) = machine.python.as_ref().filter(|_| !machine.loader.cache.is_empty()) else { return Vec::new() };
+    let Some(python) = machine.python.as_ref().filter(|_| !machine.loader.cache.is_empty()) else {
+        return Vec::new();
+    };
     let mut all = Vec::new();
     for package in ["onnxruntime-gpu", "llama-cpp-python"].iter().filter_map(|name| python.package(name)) {
         let Some(cuda) = package.build.cuda() else { continue };
-        let soname = if cuda.major == 11 { "libcudart.so.11.0".to_owned() } else { format!("libcudart.so.{}", cuda.major) };
+        let soname = if cuda.major == 11 {
+            "libcudart.so.11.0".to_owned()
+        } else {
+            format!("libcudart.so.{}", cuda.major)
+        };
         let folders = machine.libraries.ahead.iter().chain(&machine.libraries.beside);
         let found = python.bundles(&soname).is_some()
             || machine.loader.cache.iter().any(|l| l.soname == soname)
@@ -171,7 +199,8 @@ fn libcudart_missing(machine: &Machine) -> Vec<Finding> {
         if found {
             continue;
         }
-        let sentence = format!("{} {} needs {soname}, and nothing here has it", package.name, package.version);
+        let sentence =
+            format!("{} {} needs {soname}, and nothing here has it", package.name, package.version);
         let found = finding(Severity::Warning, "libcudart-missing", sentence)
             .seen(package.source.display().to_string())
             .seen("neither in the environment nor in LD_LIBRARY_PATH nor in /etc/ld.so.cache");
@@ -183,7 +212,9 @@ fn libcudart_missing(machine: &Machine) -> Vec<Finding> {
 
 /// Libraries in LD_LIBRARY_PATH that torch finds before its own, where it was linked so that this matters.
 fn shadowed(machine: &Machine) -> Vec<Finding> {
-    let Some(python) = machine.python.as_ref().filter(|p| p.search == Some(Search::PathFirst)) else { return Vec::new() };
+    let Some(python) = machine.python.as_ref().filter(|p| p.search == Some(Search::PathFirst)) else {
+        return Vec::new();
+    };
     let mut seen = Vec::new();
     let mut all = Vec::new();
     for folder in &machine.libraries.ahead {
@@ -195,9 +226,10 @@ fn shadowed(machine: &Machine) -> Vec<Finding> {
             seen.push(&library.soname);
             let own = |p: &&Package| {
                 let name = p.name.strip_prefix("nvidia-").unwrap_or_default();
-                name.split_once("-cu").is_some_and(|(n, major)| n == library.wheel && major.len() == 2) || name == library.wheel
+                name.split_once("-cu").is_some_and(|(n, major)| n == library.wheel && major.len() == 2)
+                    || name == library.wheel
             };
-            let wheel = python.packages.iter().find(own).and_then(|p| Some((p, Number::parse(&p.version)?)));
+            let wheel = python.packages.iter().find(own).and_then(|p| Some((p, of_wheel(p)?)));
             let Some(((wheel, new), old)) = wheel.zip(library.version.as_ref()) else { continue };
             if old.first(3) < new.first(3) {
                 older.push(format!("{} is {old}, {} brings {new}", library.soname, wheel.name));
@@ -205,11 +237,18 @@ fn shadowed(machine: &Machine) -> Vec<Finding> {
         }
         if let Some(first) = older.first() {
             let path = folder.path.display();
-            let sentence = format!("LD_LIBRARY_PATH puts {path} before the libraries that torch brings, and those there are older: {first}");
-            let start = finding(Severity::Warning, "library-shadowed", sentence).seen(format!("LD_LIBRARY_PATH: {path}"));
+            let sentence = format!(
+                "LD_LIBRARY_PATH puts {path} before the libraries that torch brings, and those there are older: {first}"
+            );
+            let start = finding(Severity::Warning, "library-shadowed", sentence)
+                .seen(format!("LD_LIBRARY_PATH: {path}"));
             let found = older.iter().skip(1).fold(start, |f, line| f.seen(line.clone()));
             let managed = machine.vars.get("CUDAUP_STATE").is_some();
-            let mend = if managed { "add `ld_library_path = off` to .cuda-version" } else { "unset LD_LIBRARY_PATH" };
+            let mend = if managed {
+                "add `ld_library_path = off` to .cuda-version"
+            } else {
+                "unset LD_LIBRARY_PATH"
+            };
             all.push(found.mend(mend));
         }
     }

@@ -50,7 +50,8 @@ fn constants(file: &mut File) -> Option<(u64, u64)> {
     if !head.starts_with(b"\x7fELF\x02\x01") {
         return None;
     }
-    let (table, entry, count, names) = (long(&head, 40)?, half(&head, 58)?, half(&head, 60)?, half(&head, 62)?);
+    let (table, entry, count, names) =
+        (long(&head, 40)?, half(&head, 58)?, half(&head, 60)?, half(&head, 62)?);
     if entry != 64 || count > MOST_SECTIONS || names >= count {
         return None;
     }
@@ -90,10 +91,13 @@ fn list(bytes: &[u8]) -> Option<Vec<Architecture>> {
     // An underscore is rarer than the letters before it.
     while let Some(step) = bytes.get(from..)?.iter().position(|b| *b == b'_') {
         let at = from + step;
-        let start = [b"sm".as_slice(), b"compute"].iter().find_map(|w| at.checked_sub(w.len()).filter(|s| bytes.get(*s..at) == Some(w)));
+        let start = [b"sm".as_slice(), b"compute"]
+            .iter()
+            .find_map(|w| at.checked_sub(w.len()).filter(|s| bytes.get(*s..at) == Some(w)));
         if let Some(start) = start {
             let rest = bytes.get(start..)?;
-            let end = rest.iter().take(LONGEST).position(|b| !is_of_list(*b)).unwrap_or(rest.len().min(LONGEST));
+            let end =
+                rest.iter().take(LONGEST).position(|b| !is_of_list(*b)).unwrap_or(rest.len().min(LONGEST));
             let text = String::from_utf8_lossy(rest.get(..end)?).into_owned();
             let words: Vec<Architecture> = text.split(' ').map_while(Architecture::parse).collect();
             if words.len() >= 2 {

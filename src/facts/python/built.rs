@@ -68,7 +68,8 @@ fn torch(package: &mut Package, directory: &Path) {
     }
     package.source = file;
     let said = |name: &str| read::assigned(&text, name).filter(|v| *v != "None" && !v.is_empty());
-    package.build = match (said("cuda").and_then(Version::parse), said("hip"), read::assigned(&text, "cuda")) {
+    package.build = match (said("cuda").and_then(Version::parse), said("hip"), read::assigned(&text, "cuda"))
+    {
         (Some(version), _, _) => Build::Cuda(version),
         (None, Some(hip), _) => Build::Rocm(hip.to_owned()),
         (None, None, Some("None")) => Build::Cpu,
@@ -97,12 +98,13 @@ fn tensorflow(package: &mut Package, directory: &Path) {
     let value = |key: &str| text.split_once(&format!("('{key}', ")).map(|(_, rest)| rest);
     let quoted = |key: &str| value(key)?.split('\'').nth(1);
     let is = |key: &str| value(key).map(|rest| rest.starts_with("True"));
-    package.build = match (quoted("cuda_version").and_then(Version::parse), is("is_cuda_build"), is("is_rocm_build")) {
-        (Some(version), Some(true), _) => Build::Cuda(version),
-        (_, _, Some(true)) => Build::Rocm(String::new()),
-        (_, Some(false), _) => Build::Cpu,
-        _ => Build::Unknown,
-    };
+    package.build =
+        match (quoted("cuda_version").and_then(Version::parse), is("is_cuda_build"), is("is_rocm_build")) {
+            (Some(version), Some(true), _) => Build::Cuda(version),
+            (_, _, Some(true)) => Build::Rocm(String::new()),
+            (_, Some(false), _) => Build::Cpu,
+            _ => Build::Unknown,
+        };
     package.cudnn = quoted("cudnn_version").map(str::to_owned);
     let list = value("cuda_compute_capabilities").and_then(|rest| rest.strip_prefix('[')?.split(']').next());
     let list = list.unwrap_or_default().split('\'');
@@ -155,9 +157,9 @@ fn flash_attn(package: &mut Package, directory: &Path, info: &Path) {
     let library = names.iter().find(|n| n.starts_with("flash_attn_2_cuda") && n.contains(".so"));
     let needed = library.and_then(|name| image(&directory.join(name)));
     let cudart = needed.iter().flat_map(|image| &image.needed).find_map(|n| n.strip_prefix("libcudart.so."));
-    package.build = cudart.and_then(Version::parse).map_or(Build::Unknown, |v| {
-        Build::Cuda(Version { major: v.major, minor: None, update: None })
-    });
+    package.build = cudart
+        .and_then(Version::parse)
+        .map_or(Build::Unknown, |v| Build::Cuda(Version { major: v.major, minor: None, update: None }));
 }
 
 fn bitsandbytes(package: &mut Package, directory: &Path) {
@@ -178,7 +180,8 @@ fn llama_cpp(package: &mut Package, directory: &Path) {
     let has = |part: &str| names.iter().any(|n| n.starts_with(part) && n.contains(".so"));
     let needed = |name: &str| image(&lib.join(name)).map(|image| image.needed).unwrap_or_default();
     let other = ["libggml-vulkan", "libggml-hip", "libggml-sycl", "libggml-opencl"].iter().any(|n| has(n));
-    let cudart = |name: &str| needed(name).iter().find_map(|n| n.strip_prefix("libcudart.so.").map(str::to_owned));
+    let cudart =
+        |name: &str| needed(name).iter().find_map(|n| n.strip_prefix("libcudart.so.").map(str::to_owned));
     let cuda = cudart("libggml-cuda.so").or_else(|| cudart("libllama.so")).and_then(|n| Version::parse(&n));
     package.build = match cuda {
         Some(v) => Build::Cuda(Version { major: v.major, minor: None, update: None }),

@@ -5,18 +5,68 @@ use std::path::{Path, PathBuf};
 
 /// Packages that have to do with CUDA; beside them all whose names begin with `nvidia-`.
 const NAMES: [&str; 48] = [
-    "torch", "torchvision", "torchaudio", "tensorflow", "tensorflow-cpu", "tensorflow-gpu", "tf-nightly", "jax", "jaxlib",
-    "jax-cuda12-plugin", "jax-cuda13-plugin", "jax-cuda12-pjrt", "jax-cuda13-pjrt", "cupy", "cupy-cuda11x", "cupy-cuda12x",
-    "cupy-cuda13x", "onnxruntime", "onnxruntime-gpu", "vllm", "sglang", "flash-attn", "flash-attn-3", "xformers", "bitsandbytes",
-    "triton", "pytorch-triton", "numba", "numba-cuda", "cuda-python", "cuda-bindings", "cuda-toolkit", "llama-cpp-python",
-    "ctranslate2", "faster-whisper", "tensorrt", "tensorrt-cu11", "tensorrt-cu12", "tensorrt-cu13", "transformer-engine",
-    "deepspeed", "apex", "flashinfer-python", "cudf-cu12", "mxnet", "paddlepaddle", "paddlepaddle-gpu", "auto-gptq",
+    "torch",
+    "torchvision",
+    "torchaudio",
+    "tensorflow",
+    "tensorflow-cpu",
+    "tensorflow-gpu",
+    "tf-nightly",
+    "jax",
+    "jaxlib",
+    "jax-cuda12-plugin",
+    "jax-cuda13-plugin",
+    "jax-cuda12-pjrt",
+    "jax-cuda13-pjrt",
+    "cupy",
+    "cupy-cuda11x",
+    "cupy-cuda12x",
+    "cupy-cuda13x",
+    "onnxruntime",
+    "onnxruntime-gpu",
+    "vllm",
+    "sglang",
+    "flash-attn",
+    "flash-attn-3",
+    "xformers",
+    "bitsandbytes",
+    "triton",
+    "pytorch-triton",
+    "numba",
+    "numba-cuda",
+    "cuda-python",
+    "cuda-bindings",
+    "cuda-toolkit",
+    "llama-cpp-python",
+    "ctranslate2",
+    "faster-whisper",
+    "tensorrt",
+    "tensorrt-cu11",
+    "tensorrt-cu12",
+    "tensorrt-cu13",
+    "transformer-engine",
+    "deepspeed",
+    "apex",
+    "flashinfer-python",
+    "cudf-cu12",
+    "mxnet",
+    "paddlepaddle",
+    "paddlepaddle-gpu",
+    "auto-gptq",
 ];
 
 /// Packages whose requirements matter: they name the torch or the CUDA libraries that they go with.
 const WITH_REQUIREMENTS: [&str; 10] = [
-    "torch", "torchvision", "torchaudio", "tensorflow", "xformers", "vllm", "jax-cuda12-plugin", "jax-cuda13-plugin",
-    "onnxruntime-gpu", "sglang",
+    "torch",
+    "torchvision",
+    "torchaudio",
+    "tensorflow",
+    "xformers",
+    "vllm",
+    "jax-cuda12-plugin",
+    "jax-cuda13-plugin",
+    "onnxruntime-gpu",
+    "sglang",
 ];
 
 /// The head of a METADATA; the long description follows it.
@@ -81,12 +131,15 @@ fn with_metadata(package: &mut Package) {
 fn requirement(text: &str) -> Option<Requirement> {
     let (what, marker) = text.split_once(';').unwrap_or((text, ""));
     let what = what.trim();
-    let end = what.find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.'))).unwrap_or(what.len());
+    let end = what
+        .find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.')))
+        .unwrap_or(what.len());
     let (name, versions) = what.split_at_checked(end)?;
     let name = normalized(name);
     let of_interest = NAMES.contains(&name.as_str()) || name.starts_with("nvidia-");
     // What holds on other systems only says nothing here.
-    let elsewhere = ["Windows", "Darwin", "win32", "darwin"].iter().any(|w| marker.contains(&format!("== \"{w}\"")));
+    let elsewhere =
+        ["Windows", "Darwin", "win32", "darwin"].iter().any(|w| marker.contains(&format!("== \"{w}\"")));
     let versions = versions.trim_start();
     let versions = if versions.starts_with('[') { versions.split_once(']')?.1 } else { versions };
     let versions: String = versions.chars().filter(|c| !matches!(c, '(' | ')' | ' ')).collect();
@@ -125,8 +178,14 @@ mod tests {
             Some((name.to_owned(), versions.to_owned(), extra.map(str::to_owned)))
         };
         let linux = r#"platform_system == "Linux" and platform_machine == "x86_64""#;
-        assert_eq!(at(&format!(" nvidia-cudnn-cu12 (==9.1.0.70) ; {linux}")), of("nvidia-cudnn-cu12", "==9.1.0.70", None));
-        assert_eq!(at(" nvidia-cudnn-cu12==9.3.0.75 ; extra == 'and-cuda'"), of("nvidia-cudnn-cu12", "==9.3.0.75", Some("and-cuda")));
+        assert_eq!(
+            at(&format!(" nvidia-cudnn-cu12 (==9.1.0.70) ; {linux}")),
+            of("nvidia-cudnn-cu12", "==9.1.0.70", None)
+        );
+        assert_eq!(
+            at(" nvidia-cudnn-cu12==9.3.0.75 ; extra == 'and-cuda'"),
+            of("nvidia-cudnn-cu12", "==9.3.0.75", Some("and-cuda"))
+        );
         assert_eq!(at("torch[opt]>=2.0,<3"), of("torch", ">=2.0,<3", None));
         assert_eq!(at("torch==2.5.1; platform_system == \"Windows\""), None);
         assert_eq!((at("numpy>=1"), at(""), at("é")), (None, None, None));
@@ -138,7 +197,10 @@ mod tests {
     fn what_stands_behind_the_plus() {
         assert_eq!(by_local("0.20.1+cu124"), Build::Cuda(Version::release(12, 4)));
         assert_eq!(by_local("0.11.1+cu102"), Build::Cuda(Version::release(10, 2)));
-        assert_eq!(by_local("0.4.20+cuda12.cudnn89"), Build::Cuda(Version { major: 12, minor: None, update: None }));
+        assert_eq!(
+            by_local("0.4.20+cuda12.cudnn89"),
+            Build::Cuda(Version { major: 12, minor: None, update: None })
+        );
         assert_eq!(by_local("0.11.3+rocm4.2"), Build::Rocm("4.2".into()));
         assert_eq!(by_local("2.5.1+cpu"), Build::Cpu);
         for none in ["2.5.1", "2.7.0a0+gitc88b85b.aml", "2.3.0a0+40ec155e58.nv24.03", "1+cu", "1+cu1"] {

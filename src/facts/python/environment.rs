@@ -25,27 +25,38 @@ pub fn in_use(host: &Host) -> Option<Python> {
 pub fn at(root: &Path) -> Option<Python> {
     let config = read::head(&root.join("pyvenv.cfg"), CONFIG);
     let interpreter = ["python3", "python"].map(|n| root.join("bin").join(n)).into_iter().find(|p| lstat(p));
-    let version = config.as_deref().and_then(configured_version).or_else(|| named_version(interpreter.as_deref()?));
+    let version =
+        config.as_deref().and_then(configured_version).or_else(|| named_version(interpreter.as_deref()?));
     let mut packages_in = of_prefix(root, version);
     if packages_in.is_empty() && config.is_none() && interpreter.is_none() {
         return None;
     }
     let version = version.or_else(|| packages_in.iter().find_map(|path| version_of_directory(path)));
-    let wide = config.as_deref().is_some_and(|c| value(c, "include-system-site-packages").is_some_and(|v| v.eq_ignore_ascii_case("true")));
+    let wide = config.as_deref().is_some_and(|c| {
+        value(c, "include-system-site-packages").is_some_and(|v| v.eq_ignore_ascii_case("true"))
+    });
     let base = config.as_deref().and_then(|c| value(c, "home")).map(PathBuf::from);
     if let Some(prefix) = base.as_deref().and_then(Path::parent).filter(|_| wide) {
         packages_in.extend(of_prefix(prefix, version));
     }
     let uv = config.as_deref().is_some_and(|c| value(c, "uv").is_some());
     let own = format!("{}/bin/python -m pip", shell_words::quote(&root.to_string_lossy()));
-    let pip = if uv { format!("uv pip --python {}", shell_words::quote(&root.to_string_lossy())) } else { own };
+    let pip =
+        if uv { format!("VIRTUAL_ENV={} uv pip", shell_words::quote(&root.to_string_lossy())) } else { own };
     let how = "as given".to_owned();
-    Some(Python { root: root.to_path_buf(), how, version, pip, packages_in: distinct(packages_in), ..Python::default() })
+    Some(Python {
+        root: root.to_path_buf(),
+        how,
+        version,
+        pip,
+        packages_in: distinct(packages_in),
+        ..Python::default()
+    })
 }
 
 /// What installs packages into an environment that needs not be named.
 fn pip(found: &Python, plain: &str) -> String {
-    if found.pip.starts_with("uv ") { "uv pip".to_owned() } else { plain.to_owned() }
+    if found.uses_uv() { "uv pip".to_owned() } else { plain.to_owned() }
 }
 
 /// The `.venv` in the current directory, or above it up to the one that holds the project's pin or a repository.
@@ -57,7 +68,8 @@ fn of_project(host: &Host) -> Option<Python> {
         let root = directory.join(".venv");
         if let Some(found) = root.is_dir().then(|| at(&root)).flatten() {
             let here = host.cwd.as_deref() == Some(directory);
-            let how = if here { ".venv here".to_owned() } else { format!(".venv in {}", directory.display()) };
+            let how =
+                if here { ".venv here".to_owned() } else { format!(".venv in {}", directory.display()) };
             let short = if here { ".venv/bin/python -m pip".to_owned() } else { found.pip.clone() };
             return Some(Python { how, pip: pip(&found, &short), ..found });
         }
@@ -96,7 +108,11 @@ fn on_path(host: &Host) -> Option<Python> {
             }
             found.packages_in = distinct(places);
         }
-        return Some(Python { how: "the python3 on PATH".to_owned(), pip: pip(&found, "python3 -m pip"), ..found });
+        return Some(Python {
+            how: "the python3 on PATH".to_owned(),
+            pip: pip(&found, "python3 -m pip"),
+            ..found
+        });
     }
     None
 }

@@ -23,7 +23,8 @@ pub struct Python {
     pub how: String,
     /// Its Python's release.
     pub version: Option<(u32, u32)>,
-    /// What installs packages into it, as typed here: `pip`, `uv pip`, `.venv/bin/python -m pip`.
+    /// What installs packages into it, as typed here: `pip`, `uv pip` (uv's own environments have no
+    /// pip), `.venv/bin/python -m pip`.
     pub pip: String,
     /// Its directories of packages, in the order in which Python looks.
     pub packages_in: Vec<PathBuf>,
@@ -122,6 +123,11 @@ impl Python {
     /// A package by its normalized name.
     pub fn package(&self, name: &str) -> Option<&Package> {
         self.packages.iter().find(|package| package.name == name)
+    }
+
+    /// Whether uv installs into it.
+    pub fn uses_uv(&self) -> bool {
+        self.pip.ends_with("uv pip")
     }
 
     /// The first of several packages that is there.

@@ -27,8 +27,9 @@ pub fn head(path: &Path, length: u64) -> Option<String> {
 /// The names in a directory, in order.
 pub fn names(directory: &Path) -> Vec<String> {
     let entries = fs::read_dir(directory).map(|e| e.take(NAMES).flatten().map(|e| e.file_name()));
-    let mut names: Vec<String> =
-        entries.map(|names| names.map(OsString::into_string).filter_map(Result::ok).collect()).unwrap_or_default();
+    let mut names: Vec<String> = entries
+        .map(|names| names.map(OsString::into_string).filter_map(Result::ok).collect())
+        .unwrap_or_default();
     names.sort();
     names
 }

@@ -1,7 +1,7 @@
 //! Packages with machine code of their own beside torch: it was compiled for one torch and one backend.
 
 use super::finding;
-use super::ground::index;
+use super::ground::{index, short};
 use crate::compat::frameworks::{goes_with_torch, torch_of};
 use crate::compat::pep440::Pep440;
 use crate::doctor::finding::{Finding, Severity};
@@ -45,11 +45,17 @@ pub fn of_another_torch(machine: &Machine) -> Vec<Finding> {
             continue;
         };
         let (name, version) = (&package.name, &package.version);
-        let sentence =
-            format!("{name} {version} was built for torch {}, and torch here is {}", wanted.plain(), torch.version);
-        let says = file.map_or_else(|| "the table of releases on PyPI".to_owned(), |f| f.display().to_string());
+        let sentence = format!(
+            "{name} {version} was built for torch {}, and torch here is {}",
+            wanted.plain(),
+            torch.version
+        );
+        let says =
+            file.map_or_else(|| "the table of releases on PyPI".to_owned(), |f| f.display().to_string());
         let found = finding(severity, "torch-companion-mismatch", sentence).seen(says);
-        all.push(found.seen(torch.source.display().to_string()).mend(matching(python, package, torch, &here)));
+        all.push(
+            found.seen(torch.source.display().to_string()).mend(matching(python, package, torch, &here)),
+        );
     }
     all
 }
@@ -58,7 +64,9 @@ pub fn of_another_torch(machine: &Machine) -> Vec<Finding> {
 fn matching(python: &Python, package: &Package, torch: &Package, here: &Pep440) -> String {
     let (pip, name) = (&python.pip, &package.name);
     if name == "flash-attn" {
-        return format!("{pip} install --force-reinstall --no-deps --no-cache-dir --no-build-isolation flash-attn");
+        return format!(
+            "{pip} install --force-reinstall --no-deps --no-cache-dir --no-build-isolation flash-attn"
+        );
     }
     let what = goes_with_torch(name, &here.plain()).map_or_else(
         || format!("--upgrade {name} \"torch=={}\"", here.plain()),
@@ -75,7 +83,10 @@ pub fn of_another_backend(machine: &Machine) -> Vec<Finding> {
     let mut all = Vec::new();
     for package in companions {
         let differs = match (&package.build, &torch.build) {
-            (Build::Unknown, _) | (_, Build::Unknown) | (Build::Cpu, Build::Cpu) | (Build::Rocm(_), Build::Rocm(_)) => false,
+            (Build::Unknown, _)
+            | (_, Build::Unknown)
+            | (Build::Cpu, Build::Cpu)
+            | (Build::Rocm(_), Build::Rocm(_)) => false,
             (Build::Cuda(own), Build::Cuda(torch)) => {
                 // torchaudio compares both numbers when it is imported, the others only the first.
                 let minor = own.minor.is_some() && torch.minor.is_some() && own.minor != torch.minor;
@@ -87,13 +98,24 @@ pub fn of_another_backend(machine: &Machine) -> Vec<Finding> {
             continue;
         }
         let (name, version) = (&package.name, &package.version);
-        let sentence = format!("{name} {version} was built for {}, torch {} for {}", words(&package.build), torch.version, words(&torch.build));
+        let sentence = format!(
+            "{name} {version} was built for {}, torch {} for {}",
+            words(&package.build),
+            torch.version,
+            words(&torch.build)
+        );
         let found = finding(Severity::Warning, "torch-companion-backend", sentence)
             .seen(package.source.display().to_string())
             .seen(torch.source.display().to_string());
         all.push(match index(torch).filter(|_| name != "flash-attn") {
-            Some(index) => found.mend(format!("{} install --force-reinstall --no-deps {name} --index-url {index}", python.pip)),
-            None => found.mend(format!("{} install --force-reinstall --no-deps {name}, from where torch came", python.pip)),
+            Some(index) => found.mend(format!(
+                "{} install --force-reinstall --no-deps {name} --index-url {index}",
+                python.pip
+            )),
+            None => found.mend(format!(
+                "{} install --force-reinstall --no-deps {name}, from where torch came",
+                python.pip
+            )),
         });
     }
     all
@@ -112,8 +134,11 @@ fn words(build: &Build) -> String {
 /// bitsandbytes has a library for each CUDA release, and takes the one of torch's.
 pub fn bitsandbytes(machine: &Machine) -> Vec<Finding> {
     let Some(python) = &machine.python else { return Vec::new() };
-    let found = python.package("bitsandbytes").filter(|p| !p.variants.is_empty()).zip(python.package("torch"));
-    let Some((package, cuda)) = found.and_then(|(p, torch)| Some((p, torch.build.cuda()?))) else { return Vec::new() };
+    let found =
+        python.package("bitsandbytes").filter(|p| !p.variants.is_empty()).zip(python.package("torch"));
+    let Some((package, cuda)) = found.and_then(|(p, torch)| Some((p, torch.build.cuda()?))) else {
+        return Vec::new();
+    };
     if package.variants.iter().any(|v| v.major == cuda.major) {
         return Vec::new();
     }
@@ -121,9 +146,10 @@ pub fn bitsandbytes(machine: &Machine) -> Vec<Finding> {
     let sentence = format!(
         "bitsandbytes {} has no library for CUDA {}, which torch was built for; it has {}",
         package.version,
-        super::ground::short(cuda),
+        short(cuda),
         list.join(", ")
     );
-    let found = finding(Severity::Warning, "torch-companion-backend", sentence).seen(package.source.display().to_string());
+    let found = finding(Severity::Warning, "torch-companion-backend", sentence)
+        .seen(package.source.display().to_string());
     vec![found.mend(format!("{} install --upgrade bitsandbytes", python.pip))]
 }

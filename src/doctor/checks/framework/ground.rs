@@ -76,29 +76,49 @@ pub fn torch_here(machine: &Machine, python: &Python, torch: &Package) -> String
     format!("{} install --force-reinstall \"{torch}\"{beside} --index-url {}", python.pip, wheel.address())
 }
 
+/// What removes packages without asking.
+pub fn uninstall(python: &Python) -> String {
+    // uv never asks.
+    format!("{} uninstall{}", python.pip, if python.uses_uv() { "" } else { " -y" })
+}
+
 /// The address of the index that a torch of this build came from.
 pub fn index(torch: &Package) -> Option<String> {
     let cuda = torch.build.cuda()?;
     Some(address(&format!("cu{}{}", cuda.major, cuda.minor?)))
 }
 
-/// The nvcc with which torch builds extensions: that of CUDA_HOME or CUDA_PATH, else the first on PATH. `None` where it cannot be
+/// The nvcc with which torch builds extensions: that of CUDA_HOME or CUDA_PATH, else the first on PATH, else
+/// that of the toolkit that applies here. `None` where it cannot be
 /// told which release it is.
 pub fn nvcc(machine: &Machine) -> Option<(Version, String)> {
-    let home = ["CUDA_HOME", "CUDA_PATH"].iter().find_map(|n| Some((*n, machine.vars.get(n).filter(|v| !v.is_empty())?)));
+    let home = ["CUDA_HOME", "CUDA_PATH"]
+        .iter()
+        .find_map(|n| Some((*n, machine.vars.get(n).filter(|v| !v.is_empty())?)));
     if let Some((name, root)) = home {
         let path = Path::new(root).join("bin/nvcc");
-        let of_path = || machine.toolkits.nvcc.iter().find(|n| n.path == path || n.root.as_deref() == Some(Path::new(root)));
-        let version = release(machine, Path::new(root)).or_else(|| Some(of_path()?.identity.as_ref()?.version))?;
+        let of_path = || {
+            machine
+                .toolkits
+                .nvcc
+                .iter()
+                .find(|n| n.path == path || n.root.as_deref() == Some(Path::new(root)))
+        };
+        let version =
+            release(machine, Path::new(root)).or_else(|| Some(of_path()?.identity.as_ref()?.version))?;
         return Some((version, format!("{} ({name})", path.display())));
     }
-    let first = machine.toolkits.nvcc.first()?;
-    Some((first.identity.as_ref()?.version, format!("{} (first on PATH)", first.path.display())))
+    if let Some(first) = machine.toolkits.nvcc.first() {
+        return Some((first.identity.as_ref()?.version, format!("{} (first on PATH)", first.path.display())));
+    }
+    let toolkit = &machine.toolkits.chosen.as_ref().ok()?.as_ref()?.toolkit;
+    Some((toolkit.identity.version, toolkit.root.join("bin/nvcc").display().to_string()))
 }
 
 /// The release of a toolkit that was found, by any of its names.
 fn release(machine: &Machine, root: &Path) -> Option<Version> {
-    let found = machine.toolkits.found.iter().find(|f| f.root == root || f.aliases.iter().any(|a| a == root))?;
+    let found =
+        machine.toolkits.found.iter().find(|f| f.root == root || f.aliases.iter().any(|a| a == root))?;
     match found.tree.as_ref()? {
         cudaup_core::identity::Tree::Toolkit(identity) => Some(identity.version),
         _ => None,
@@ -110,7 +130,11 @@ pub fn use_toolkit(machine: &Machine, wanted: Version) -> String {
     let has = machine.toolkits.found.iter().filter(|f| f.broken.is_none()).any(|f| {
         release(machine, &f.root).is_some_and(|v| v.major == wanted.major && v.minor == wanted.minor)
     });
-    if has { format!("cudaup use {wanted}") } else { format!("cudaup install {wanted} && cudaup use {wanted}") }
+    if has {
+        format!("cudaup use {wanted}")
+    } else {
+        format!("cudaup install {wanted} && cudaup use {wanted}")
+    }
 }
 
 /// Only major and minor.

@@ -13,7 +13,7 @@ use crate::doctor::machine::Machine;
 
 /// All checks of this layer.
 pub fn check(machine: &Machine) -> Vec<Finding> {
-    let checks: [fn(&Machine) -> Vec<Finding>; 19] = [
+    let checks: [fn(&Machine) -> Vec<Finding>; 20] = [
         torch::cpu_only,
         torch::rocm,
         torch::driver_too_old,
@@ -31,6 +31,7 @@ pub fn check(machine: &Machine) -> Vec<Finding> {
         others::jax_plugins,
         others::tensorflow_without_cuda,
         others::onnxruntime_twice,
+        others::llama_cpp_build,
         others::llama_cpp_cpu,
         others::vllm_cpu,
     ];

@@ -74,6 +74,10 @@ fn one(machine: &Machine, code: &str) -> Finding {
     let found = check(machine);
     let mut own = found.iter().filter(|f| f.code == code);
     let one = own.next().unwrap_or_else(|| panic!("no {code} in {found:#?}")).clone();
+    assert!(
+        include_str!("../../codes/framework.toml").contains(&format!("id = \"{code}\"\n")),
+        "{code} has no page"
+    );
     assert!(own.next().is_none() && !one.evidence.is_empty() && !one.sentence.ends_with('.'), "{one:#?}");
     one
 }
@@ -97,12 +101,14 @@ fn healthy_environments_have_no_findings() {
     let healthy = with_nvcc(machine(all), "13.0.2");
     assert_eq!(codes(&healthy), [""; 0]);
     // CPU builds where no GPU is, and nothing known of the machine.
-    let mut without = machine(vec![package("torch", "2.5.1+cpu", Build::Cpu), package("jax", "0.5.0", Build::Unknown)]);
+    let mut without =
+        machine(vec![package("torch", "2.5.1+cpu", Build::Cpu), package("jax", "0.5.0", Build::Unknown)]);
     without.gpus = Fact::Absent;
     assert_eq!(codes(&without), [""; 0]);
     without.gpus = Fact::Unknown("nvidia-smi gave no answer".into());
     assert_eq!(codes(&without), [""; 0]);
-    let mut unknown = machine(vec![package("torch", "2.5.1", Build::Unknown), package("torch", "x", Build::Unknown)]);
+    let mut unknown =
+        machine(vec![package("torch", "2.5.1", Build::Unknown), package("torch", "x", Build::Unknown)]);
     assert_eq!(codes(&unknown), [""; 0]);
     unknown.python.as_mut().unwrap().packages = vec![torch("2.16.0+cu140", "13.9")];
     assert!(!codes(&unknown).contains(&"no-kernel-image"), "a release newer than the tables accuses nobody");
@@ -110,12 +116,17 @@ fn healthy_environments_have_no_findings() {
 
 #[test]
 fn torch_for_the_cpu_or_for_amd() {
-    let cpu = machine(vec![package("torch", "2.5.1+cpu", Build::Cpu), package("torchvision", "0.20.1+cpu", Build::Cpu)]);
+    let cpu = machine(vec![
+        package("torch", "2.5.1+cpu", Build::Cpu),
+        package("torchvision", "0.20.1+cpu", Build::Cpu),
+    ]);
     let found = one(&cpu, "torch-cpu-only");
     assert_eq!(found.severity, Severity::Problem);
     assert_eq!(
         found.remedy,
-        ["pip install --force-reinstall \"torch==2.5.1\" torchvision --index-url https://download.pytorch.org/whl/cu124"]
+        [
+            "pip install --force-reinstall \"torch==2.5.1\" torchvision --index-url https://download.pytorch.org/whl/cu124"
+        ]
     );
     assert!(found.sentence.contains("NVIDIA H200 (sm_90)"));
     let rocm = machine(vec![package("torch", "2.5.1+rocm6.2", Build::Rocm("6.2".into()))]);
@@ -130,7 +141,9 @@ fn the_driver_and_frameworks() {
     let new = machine(vec![torch("2.11.0+cu130", "13.0"), package("cupy-cuda13x", "13.6.0", cuda("13"))]);
     let found = one(&moved(new.clone(), "NVIDIA A10", "8.6", "12.4"), "driver-too-old-for-framework");
     assert!(found.remedy[0].contains("torch==2.11.0") && found.remedy[0].ends_with("/cu126"), "{found:?}");
-    assert!(found.remedy[1].ends_with("580 or newer") && found.evidence.iter().any(|e| e.starts_with("cupy")));
+    assert!(
+        found.remedy[1].ends_with("580 or newer") && found.evidence.iter().any(|e| e.starts_with("cupy"))
+    );
     let minor = moved(machine(vec![torch("2.5.1+cu124", "12.4")]), "NVIDIA A10", "8.6", "12.2");
     assert_eq!(codes(&minor), ["framework-newer-than-driver"]);
     assert_eq!(one(&minor, "framework-newer-than-driver").severity, Severity::Note);
@@ -157,7 +170,8 @@ fn gpus_that_are_newer_or_older_than_the_code() {
         found.remedy,
         ["pip install --force-reinstall \"torch==2.7.*\" --index-url https://download.pytorch.org/whl/cu128"]
     );
-    let new = machine(vec![with_code(torch("2.11.0+cu130", "13.0"), "sm_75 sm_80 sm_86 sm_90 sm_100 sm_120")]);
+    let new =
+        machine(vec![with_code(torch("2.11.0+cu130", "13.0"), "sm_75 sm_80 sm_86 sm_90 sm_100 sm_120")]);
     let v100 = moved(new.clone(), "Tesla V100-PCIE-32GB", "7.0", "13.0");
     let found = one(&v100, "no-kernel-image");
     assert!(found.sentence.contains("begins at sm_75") && found.remedy[0].ends_with("/cu126"), "{found:?}");
@@ -180,7 +194,10 @@ fn gpus_that_are_newer_or_older_than_the_code() {
 fn the_nvcc_that_builds_extensions() {
     let base = machine(vec![torch("2.3.1+cu121", "12.1"), package("flash-attn", "2.5.8", Build::Unknown)]);
     let found = check(&with_nvcc(base.clone(), "10.1.243"));
-    assert_eq!(found.iter().map(|f| f.code).collect::<Vec<_>>(), ["nvcc-major-mismatch", "nvcc-too-old-for-package"]);
+    assert_eq!(
+        found.iter().map(|f| f.code).collect::<Vec<_>>(),
+        ["nvcc-major-mismatch", "nvcc-too-old-for-package"]
+    );
     assert_eq!(found[0].sentence, "torch was built for CUDA 12.1, extensions here compile with nvcc 10.1");
     assert_eq!(found[0].remedy, ["cudaup install 12.1 && cudaup use 12.1"]);
     assert!(found[0].evidence[0].contains("/usr/bin/nvcc") && found[0].explains == [found[1].code]);
@@ -192,10 +209,7 @@ fn the_nvcc_that_builds_extensions() {
     let mut home = with_nvcc(base, "10.1.243");
     home.vars.put("CUDA_HOME", Some("/opt/cuda".into()));
     assert_eq!(codes(&home), [""; 0]);
-    home.toolkits.nvcc.push(Nvcc {
-        path: "/opt/cuda/bin/nvcc".into(),
-        ..home.toolkits.nvcc[0].clone()
-    });
+    home.toolkits.nvcc.push(Nvcc { path: "/opt/cuda/bin/nvcc".into(), ..home.toolkits.nvcc[0].clone() });
     home.toolkits.nvcc[1].identity = Some(Identity::certain(Version::exact(13, 0, 2)));
     assert!(one(&home, "nvcc-major-mismatch").sentence.ends_with("nvcc 13.0"));
 }
@@ -203,22 +217,35 @@ fn the_nvcc_that_builds_extensions() {
 #[test]
 fn companions_of_torch() {
     let torch = torch("2.6.0+cu124", "12.4");
-    let vision = |version: &str, wants: &str, build| asking(package("torchvision", version, build), "torch", wants);
+    let vision =
+        |version: &str, wants: &str, build| asking(package("torchvision", version, build), "torch", wants);
     let at = |p: Package| machine(vec![torch.clone(), p]);
     assert_eq!(codes(&at(vision("0.21.0+cu124", "==2.6.0", cuda("12.4")))), [""; 0]);
     let found = one(&at(vision("0.20.1+cu124", "==2.5.1", cuda("12.4"))), "torch-companion-mismatch");
     assert_eq!(found.severity, Severity::Warning);
-    assert_eq!(found.remedy, ["pip install --no-deps \"torchvision==0.21.0\" --index-url https://download.pytorch.org/whl/cu124"]);
-    let patch = one(&at(asking(package("vllm", "0.8.5", Build::Unknown), "torch", "==2.6.1")), "torch-companion-mismatch");
+    assert_eq!(
+        found.remedy,
+        ["pip install --no-deps \"torchvision==0.21.0\" --index-url https://download.pytorch.org/whl/cu124"]
+    );
+    let patch = one(
+        &at(asking(package("vllm", "0.8.5", Build::Unknown), "torch", "==2.6.1")),
+        "torch-companion-mismatch",
+    );
     assert_eq!(patch.severity, Severity::Note);
     let table = one(&at(package("xformers", "0.0.30", Build::Unknown)), "torch-companion-mismatch");
-    assert!(table.evidence[0].contains("table") && table.remedy[0].contains("xformers==0.0.29.post3"), "{table:?}");
+    assert!(
+        table.evidence[0].contains("table") && table.remedy[0].contains("xformers==0.0.29.post3"),
+        "{table:?}"
+    );
     let mut flash = package("flash-attn", "2.7.4.post1", cuda("12"));
     flash.for_torch = Some(("2.4".into(), "/x/direct_url.json".into()));
     assert_eq!(codes(&at(flash.clone())), ["torch-companion-mismatch"]);
     flash.for_torch = Some(("2.6".into(), "/x/direct_url.json".into()));
     assert_eq!(codes(&at(flash)), [""; 0]);
-    let nightly = machine(vec![package("torch", "2.12.0.dev20260410+cu130", cuda("13.0")), vision("0.26.0", "==2.11.0", Build::Unknown)]);
+    let nightly = machine(vec![
+        package("torch", "2.12.0.dev20260410+cu130", cuda("13.0")),
+        vision("0.26.0", "==2.11.0", Build::Unknown),
+    ]);
     assert_eq!(codes(&nightly), [""; 0]);
 }
 
@@ -228,7 +255,10 @@ fn companions_of_another_backend() {
     let rocm = package("torchvision", "0.11.3+rocm4.2", Build::Rocm("4.2".into()));
     let found = one(&machine(vec![old, rocm]), "torch-companion-backend");
     assert_eq!(found.severity, Severity::Warning);
-    assert_eq!(found.sentence, "torchvision 0.11.3+rocm4.2 was built for ROCm 4.2, torch 1.10.2+cu113 for CUDA 11.3");
+    assert_eq!(
+        found.sentence,
+        "torchvision 0.11.3+rocm4.2 was built for ROCm 4.2, torch 1.10.2+cu113 for CUDA 11.3"
+    );
     let torch = torch("2.5.1+cu124", "12.4");
     let at = |name, build| codes(&machine(vec![torch.clone(), package(name, "x", build)]));
     assert_eq!(at("torchvision", cuda("12.1")), [""; 0]);
@@ -254,7 +284,9 @@ fn wheels_of_two_majors() {
     assert_eq!(found.severity, Severity::Warning);
     assert_eq!(
         found.remedy,
-        ["pip uninstall -y nvidia-cuda-runtime-cu11 && pip install --force-reinstall --no-deps nvidia-cuda-runtime-cu12==12.1.105"]
+        [
+            "pip uninstall -y nvidia-cuda-runtime-cu11 && pip install --force-reinstall --no-deps nvidia-cuda-runtime-cu12==12.1.105"
+        ]
     );
     assert!(found.sentence.contains("by torch 2.4.1+cu121"));
     assert_eq!(codes(&machine(packages[..2].to_vec())), [""; 0]);
@@ -267,12 +299,16 @@ fn jax_and_its_plugins() {
     assert_eq!(found.remedy, ["pip install \"jax[cuda13]==0.7.2\""]);
     let v100 = moved(machine(vec![jax.clone(), lib.clone()]), "Tesla V100", "7.0", "13.0");
     assert_eq!(one(&v100, "jax-without-plugin").remedy, ["pip install \"jax[cuda12]==0.7.2\""]);
-    let plugin = |major: &str, version: &str| package(&format!("jax-cuda{major}-plugin"), version, cuda(major));
+    let plugin =
+        |major: &str, version: &str| package(&format!("jax-cuda{major}-plugin"), version, cuda(major));
     let at = |more: Vec<Package>| codes(&machine([vec![jax.clone(), lib.clone()], more].concat()));
     assert_eq!(at(vec![plugin("12", "0.7.2")]), [""; 0]);
     assert_eq!(at(vec![plugin("12", "0.6.0")]), ["jax-plugin-mismatch"]);
     assert_eq!(at(vec![plugin("12", "0.7.2"), plugin("13", "0.7.2")]), ["jax-two-plugins"]);
-    let old = vec![package("jax", "0.4.20", Build::Unknown), package("jaxlib", "0.4.20+cuda12.cudnn89", cuda("12"))];
+    let old = vec![
+        package("jax", "0.4.20", Build::Unknown),
+        package("jaxlib", "0.4.20+cuda12.cudnn89", cuda("12")),
+    ];
     assert_eq!(codes(&machine(old)), [""; 0]);
 }
 
@@ -284,19 +320,35 @@ fn tensorflow_and_cudnn() {
     at.loader.cache = vec![Library { soname: "libc.so.6".into(), file: "/lib/libc.so.6".into() }];
     assert_eq!(one(&at, "tensorflow-without-cuda").remedy, ["pip install \"tensorflow[and-cuda]==2.18.0\""]);
     let mut with = at.clone();
-    with.python.as_mut().unwrap().bundled = vec![Bundled { soname: "libcudnn.so.9".into(), file: "/x".into() }];
+    with.python.as_mut().unwrap().bundled =
+        vec![Bundled { soname: "libcudnn.so.9".into(), file: "/x".into() }];
     assert_eq!(codes(&with), [""; 0]);
     at.python.as_mut().unwrap().packages = vec![package("tensorflow", "2.12.0", cuda("11.8"))];
-    assert_eq!(one(&at, "tensorflow-without-cuda").remedy, ["cudaup install 11.8 --with cudnn=8 && cudaup use 11.8"]);
+    assert_eq!(
+        one(&at, "tensorflow-without-cuda").remedy,
+        ["cudaup install 11.8 --with cudnn=8 && cudaup use 11.8"]
+    );
 }
 
 #[test]
 fn programs_whose_cuda_part_is_missing() {
-    let twice = vec![package("onnxruntime", "1.20.1", Build::Cpu), package("onnxruntime-gpu", "1.20.1", cuda("12.2"))];
+    let twice = vec![
+        package("onnxruntime", "1.20.1", Build::Cpu),
+        package("onnxruntime-gpu", "1.20.1", cuda("12.2")),
+    ];
     assert_eq!(codes(&machine(twice.clone())), ["onnxruntime-twice"]);
     assert_eq!(codes(&machine(twice[..1].to_vec())), [""; 0]);
     let llama = |build| codes(&machine(vec![package("llama-cpp-python", "0.3.2", build)]));
     assert_eq!(llama(Build::Cpu), ["llama-cpp-without-cuda"]);
     assert_eq!((llama(Build::Unknown), llama(cuda("12"))), (vec![], vec![]));
+    let mut built = on("NVIDIA H200", "9.0", "13.0");
+    built.libraries.llama_cpp = vec!["/home/u/llama.cpp/build".into()];
+    let found = one(&built, "llama-cpp-without-cuda");
+    assert_eq!(
+        found.remedy,
+        ["cmake /home/u/llama.cpp/build -DGGML_CUDA=ON && cmake --build /home/u/llama.cpp/build -j"]
+    );
+    built.gpus = Fact::Absent;
+    assert_eq!(codes(&built), [""; 0]);
     assert_eq!(codes(&machine(vec![package("vllm", "0.9.0+cpu", Build::Cpu)])), ["vllm-cpu-only"]);
 }

@@ -1,7 +1,9 @@
 //! Frameworks against the machine below them: the driver, the GPUs, and the nvcc that builds their extensions.
 
 use super::finding;
-use super::ground::{OLDEST_OF_13, driver_cuda, gpus, is_x86, nvcc, runs, short, title, torch_here, use_toolkit};
+use super::ground::{
+    OLDEST_OF_13, driver_cuda, gpus, is_x86, nvcc, runs, short, title, torch_here, uninstall, use_toolkit,
+};
 use crate::compat::arch::Architecture;
 use crate::compat::frameworks::oldest_nvcc;
 use crate::compat::pep440::Pep440;
@@ -15,8 +17,16 @@ use cudaup_core::version::Version;
 
 /// The packages that start the GPU by themselves.
 const FRAMEWORKS: [&str; 10] = [
-    "torch", "tensorflow", "jax-cuda12-plugin", "jax-cuda13-plugin", "cupy-cuda11x", "cupy-cuda12x", "cupy-cuda13x",
-    "onnxruntime-gpu", "vllm", "llama-cpp-python",
+    "torch",
+    "tensorflow",
+    "jax-cuda12-plugin",
+    "jax-cuda13-plugin",
+    "cupy-cuda11x",
+    "cupy-cuda12x",
+    "cupy-cuda13x",
+    "onnxruntime-gpu",
+    "vllm",
+    "llama-cpp-python",
 ];
 
 fn frameworks(python: &Python) -> impl Iterator<Item = &Package> {
@@ -36,7 +46,8 @@ fn torch(machine: &Machine) -> Option<(&Python, &Package)> {
 pub fn cpu_only(machine: &Machine) -> Vec<Finding> {
     let found = torch(machine).filter(|(_, t)| t.build == Build::Cpu).zip(gpus(machine).first());
     let of = |((python, torch), gpu): ((&Python, &Package), &Gpu)| {
-        let sentence = format!("torch {} was built for the CPU only: it does not use the {}", torch.version, title(gpu));
+        let sentence =
+            format!("torch {} was built for the CPU only: it does not use the {}", torch.version, title(gpu));
         finding(Severity::Problem, "torch-cpu-only", sentence)
             .seen(format!("{}: cuda is None", torch.source.display()))
             .mend(torch_here(machine, python, torch))
@@ -49,7 +60,8 @@ pub fn cpu_only(machine: &Machine) -> Vec<Finding> {
 pub fn rocm(machine: &Machine) -> Vec<Finding> {
     let Some(((python, torch), gpu)) = torch(machine).zip(gpus(machine).first()) else { return Vec::new() };
     let Build::Rocm(rocm) = &torch.build else { return Vec::new() };
-    let sentence = format!("torch {} was built for AMD's ROCm: it does not use the {}", torch.version, title(gpu));
+    let sentence =
+        format!("torch {} was built for AMD's ROCm: it does not use the {}", torch.version, title(gpu));
     let found = finding(Severity::Problem, "torch-rocm", sentence)
         .seen(format!("{}: hip is {rocm}", torch.source.display()))
         .mend(torch_here(machine, python, torch))
@@ -59,10 +71,14 @@ pub fn rocm(machine: &Machine) -> Vec<Finding> {
 
 /// Frameworks whose CUDA major is newer than the driver's.
 pub fn driver_too_old(machine: &Machine) -> Vec<Finding> {
-    let Some((python, (driver, who))) = machine.python.as_ref().zip(driver_cuda(machine)) else { return Vec::new() };
+    let Some((python, (driver, who))) = machine.python.as_ref().zip(driver_cuda(machine)) else {
+        return Vec::new();
+    };
     let beyond = |p: &&Package| p.build.cuda().is_some_and(|built| !runs(driver, built));
     let mut found = frameworks(python).filter(beyond);
-    let Some((first, built)) = found.next().and_then(|p| Some((p, p.build.cuda()?))) else { return Vec::new() };
+    let Some((first, built)) = found.next().and_then(|p| Some((p, p.build.cuda()?))) else {
+        return Vec::new();
+    };
     let sentence = format!(
         "{} was built for CUDA {}, and the driver runs CUDA {driver} and older: it finds no usable GPU",
         named(first),
@@ -81,10 +97,14 @@ pub fn driver_too_old(machine: &Machine) -> Vec<Finding> {
 
 /// Frameworks whose CUDA is newer than the driver's within one major: their machine code runs, PTX does not.
 pub fn newer_than_driver(machine: &Machine) -> Vec<Finding> {
-    let Some((python, (driver, who))) = machine.python.as_ref().zip(driver_cuda(machine)) else { return Vec::new() };
+    let Some((python, (driver, who))) = machine.python.as_ref().zip(driver_cuda(machine)) else {
+        return Vec::new();
+    };
     let mut all = Vec::new();
     for package in frameworks(python) {
-        let Some(built) = package.build.cuda().filter(|b| runs(driver, *b) && short(*b) > driver) else { continue };
+        let Some(built) = package.build.cuda().filter(|b| runs(driver, *b) && short(*b) > driver) else {
+            continue;
+        };
         let by_ptx = |gpu: &&Gpu| by_ptx_only(&architectures(machine, package), gpu);
         let (name, cuda) = (named(package), short(built));
         let found = if let Some(gpu) = gpus(machine).iter().find(by_ptx) {
@@ -93,7 +113,11 @@ pub fn newer_than_driver(machine: &Machine) -> Vec<Finding> {
                 title(gpu)
             );
             let found = finding(Severity::Problem, "ptx-newer-than-driver", sentence);
-            let found = if package.name == "torch" { found.mend(torch_here(machine, python, package)) } else { found };
+            let found = if package.name == "torch" {
+                found.mend(torch_here(machine, python, package))
+            } else {
+                found
+            };
             found.mend(format!("a driver for CUDA {cuda}, by the way this system installs it"))
         } else {
             let sentence = format!(
@@ -110,9 +134,11 @@ pub fn newer_than_driver(machine: &Machine) -> Vec<Finding> {
 /// leaves PTX out.
 fn architectures(machine: &Machine, package: &Package) -> Vec<Architecture> {
     let mut all = package.architectures.clone();
-    let version = Pep440::parse(&package.version).filter(|v| package.name == "torch" && !v.unfinished && is_x86(machine));
+    let version = Pep440::parse(&package.version)
+        .filter(|v| package.name == "torch" && !v.unfinished && is_x86(machine));
     if let Some(known) = version.zip(package.build.cuda()).and_then(|(v, cuda)| wheel(v.minor(), cuda)) {
-        let more: Vec<Architecture> = known.architectures.iter().filter(|a| !all.contains(a)).copied().collect();
+        let more: Vec<Architecture> =
+            known.architectures.iter().filter(|a| !all.contains(a)).copied().collect();
         // What was compiled for a GPU of one's own is not what the wheels hold; of them only PTX is missing in the list.
         let own = !all.is_empty();
         all.extend(more.into_iter().filter(|a| !own || a.ptx && all_of_wheel(package, &known.architectures)));
@@ -139,13 +165,19 @@ pub fn no_kernel_image(machine: &Machine) -> Vec<Finding> {
         let lacks = |gpu: &&Gpu| gpu.capability.is_some_and(|c| !code.iter().any(|a| a.runs_on(c)));
         let without: Vec<&Gpu> = gpus(machine).iter().filter(lacks).collect();
         let (Some(gpu), false) = (without.first(), code.is_empty()) else { continue };
-        let (oldest, newest) = (code.iter().map(|a| a.capability).min(), code.iter().map(|a| a.capability).max());
+        let (oldest, newest) =
+            (code.iter().map(|a| a.capability).min(), code.iter().map(|a| a.capability).max());
         let reach = match (oldest, newest) {
-            (Some(oldest), _) if gpu.capability < Some(oldest) => format!("its code begins at sm_{}", oldest.number()),
-            (_, Some(newest)) if gpu.capability > Some(newest) => format!("its code ends at sm_{}", newest.number()),
+            (Some(oldest), _) if gpu.capability < Some(oldest) => {
+                format!("its code begins at sm_{}", oldest.number())
+            }
+            (_, Some(newest)) if gpu.capability > Some(newest) => {
+                format!("its code ends at sm_{}", newest.number())
+            }
             _ => "none of its code runs there".to_owned(),
         };
-        let severity = if without.len() == gpus(machine).len() { Severity::Problem } else { Severity::Warning };
+        let severity =
+            if without.len() == gpus(machine).len() { Severity::Problem } else { Severity::Warning };
         let sentence = format!(
             "{} has no code for the {}: {reach}. Another toolkit does not help, since it brings its own CUDA",
             named(package),
@@ -157,7 +189,10 @@ pub fn no_kernel_image(machine: &Machine) -> Vec<Finding> {
             .explaining(&["cudnn-gpu-too-old"]);
         all.push(match package.name.as_str() {
             "torch" => found.mend(torch_here(machine, python, package)),
-            _ => found.mend(format!("another release of {} that has code for this GPU, or one built for it", package.name)),
+            _ => found.mend(format!(
+                "another release of {} that has code for this GPU, or one built for it",
+                package.name
+            )),
         });
     }
     all
@@ -184,10 +219,16 @@ pub fn dropped_by_cuda_13(machine: &Machine) -> Vec<Finding> {
             "cupy-cuda13x" => "cupy-cuda12x",
             _ => "",
         };
-        let found = finding(Severity::Problem, "no-kernel-image", sentence).seen(package.source.display().to_string());
+        let found = finding(Severity::Problem, "no-kernel-image", sentence)
+            .seen(package.source.display().to_string());
         match instead {
             "" => found.mend(format!("a build of {} for CUDA 12", package.name)),
-            _ => found.mend(format!("{} uninstall -y {} && {} install {instead}", python.pip, package.name, python.pip)),
+            _ => found.mend(format!(
+                "{} {} && {} install {instead}",
+                uninstall(python),
+                package.name,
+                python.pip
+            )),
         }
     };
     frameworks(python).filter(of_13).map(of).collect()
@@ -207,7 +248,9 @@ pub fn nvcc_major(machine: &Machine) -> Vec<Finding> {
     };
     let (cuda, nvcc) = (short(cuda), short(nvcc));
     let sentence = format!("torch was built for CUDA {cuda}, extensions here compile with nvcc {nvcc}");
-    let found = finding(Severity::Problem, "nvcc-major-mismatch", sentence).seen(path).seen(torch.source.display().to_string());
+    let found = finding(Severity::Problem, "nvcc-major-mismatch", sentence)
+        .seen(path)
+        .seen(torch.source.display().to_string());
     let found = driver_cuda(machine).into_iter().fold(found, |f, (_, who)| f.seen(who));
     vec![found.mend(use_toolkit(machine, cuda)).explaining(&["nvcc-too-old-for-package"])]
 }
@@ -219,8 +262,12 @@ pub fn nvcc_minor(machine: &Machine) -> Vec<Finding> {
     };
     let of = |(torch, cuda, nvcc, path): (&Package, Version, Version, String)| {
         let (cuda, nvcc) = (short(cuda), short(nvcc));
-        let sentence = format!("torch was built for CUDA {cuda}, extensions here compile with nvcc {nvcc}: that works within one major");
-        finding(Severity::Note, "nvcc-minor-mismatch", sentence).seen(path).seen(torch.source.display().to_string())
+        let sentence = format!(
+            "torch was built for CUDA {cuda}, extensions here compile with nvcc {nvcc}: that works within one major"
+        );
+        finding(Severity::Note, "nvcc-minor-mismatch", sentence)
+            .seen(path)
+            .seen(torch.source.display().to_string())
     };
     pair(machine).filter(differs).map(of).into_iter().collect()
 }
@@ -230,11 +277,19 @@ pub fn nvcc_too_old(machine: &Machine) -> Vec<Finding> {
     let Some((python, (nvcc, path))) = machine.python.as_ref().zip(nvcc(machine)) else { return Vec::new() };
     let mut all = Vec::new();
     for package in &python.packages {
-        let Some(oldest) = oldest_nvcc(&package.name, &package.version).filter(|o| short(nvcc) < *o) else { continue };
+        let Some(oldest) = oldest_nvcc(&package.name, &package.version).filter(|o| short(nvcc) < *o) else {
+            continue;
+        };
         let wanted = python.package("torch").and_then(|t| t.build.cuda()).map_or(oldest, short);
-        let sentence = format!("building {} needs nvcc {oldest} or newer, and nvcc here is {}", named(package), short(nvcc));
+        let sentence = format!(
+            "building {} needs nvcc {oldest} or newer, and nvcc here is {}",
+            named(package),
+            short(nvcc)
+        );
         let found = finding(Severity::Warning, "nvcc-too-old-for-package", sentence).seen(path.clone());
-        all.push(found.seen(package.source.display().to_string()).mend(use_toolkit(machine, wanted.max(oldest))));
+        all.push(
+            found.seen(package.source.display().to_string()).mend(use_toolkit(machine, wanted.max(oldest))),
+        );
     }
     all
 }

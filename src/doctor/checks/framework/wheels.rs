@@ -1,6 +1,7 @@
 //! NVIDIA's wheels of several CUDA majors, which overwrite each other's files.
 
 use super::finding;
+use super::ground::uninstall;
 use crate::doctor::finding::{Finding, Severity};
 use crate::doctor::machine::Machine;
 use crate::facts::python::{Package, Python};
@@ -31,13 +32,15 @@ pub fn mixed(machine: &Machine) -> Vec<Finding> {
     let start = finding(Severity::Warning, "cuda-wheels-mixed", sentence);
     let found = right.iter().chain(&wrong).fold(start, |f, (_, p)| f.seen(p.source.display().to_string()));
     let list = |of: &[(u32, &Package)], version: bool| -> String {
-        let one = |p: &Package| if version { format!(" {}=={}", p.name, p.version) } else { format!(" {}", p.name) };
+        let one = |p: &Package| {
+            if version { format!(" {}=={}", p.name, p.version) } else { format!(" {}", p.name) }
+        };
         of.iter().map(|(_, p)| one(p)).collect()
     };
-    let yes = if python.pip.starts_with("uv ") { "" } else { " -y" };
     // Removing one takes files of the other with it.
     let (away, again) = (list(&wrong, false), list(&right, true));
-    vec![found.mend(format!("{0} uninstall{yes}{away} && {0} install --force-reinstall --no-deps{again}", python.pip))]
+    let remove = uninstall(python);
+    vec![found.mend(format!("{remove}{away} && {} install --force-reinstall --no-deps{again}", python.pip))]
 }
 
 /// `nvidia-cudnn-cu12` is cudnn for 12.
@@ -48,14 +51,18 @@ fn parts(name: &str) -> Option<(&str, u32)> {
 
 /// The major that is to stay: torch's, else that of JAX's plugin, else the newest.
 fn kept(python: &Python, clashing: &[(u32, &Package)]) -> Option<u32> {
-    let of = python.any(&["torch", "jax-cuda12-plugin", "jax-cuda13-plugin", "tensorflow"]).and_then(|p| p.build.cuda());
+    let of = python
+        .any(&["torch", "jax-cuda12-plugin", "jax-cuda13-plugin", "tensorflow"])
+        .and_then(|p| p.build.cuda());
     let wanted = of.map(|v| v.major).filter(|major| clashing.iter().any(|(m, _)| m == major));
     wanted.or_else(|| clashing.iter().map(|(major, _)| *major).max())
 }
 
 fn why(python: &Python, major: u32) -> String {
     let user = python.packages.iter().find(|p| {
-        parts(&p.name).is_none() && p.build.cuda().is_some_and(|v| v.major == major) && !p.name.starts_with("nvidia-")
+        parts(&p.name).is_none()
+            && p.build.cuda().is_some_and(|v| v.major == major)
+            && !p.name.starts_with("nvidia-")
     });
     match user {
         Some(user) => format!("-cu{major}, by {} {},", user.name, user.version),

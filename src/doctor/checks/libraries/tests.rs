@@ -20,9 +20,19 @@ fn number(text: &str) -> Number {
 }
 
 fn package(name: &str, version: &str, wants: &[(&str, &str)]) -> Package {
-    let requires = wants.iter().map(|(name, versions)| Requirement { name: (*name).into(), versions: (*versions).into(), extra: None });
+    let requires = wants.iter().map(|(name, versions)| Requirement {
+        name: (*name).into(),
+        versions: (*versions).into(),
+        extra: None,
+    });
     let source = format!("/v/{name}-{version}.dist-info/METADATA").into();
-    Package { name: name.into(), version: version.into(), source, requires: requires.collect(), ..Package::default() }
+    Package {
+        name: name.into(),
+        version: version.into(),
+        source,
+        requires: requires.collect(),
+        ..Package::default()
+    }
 }
 
 fn machine(packages: Vec<Package>) -> Machine {
@@ -54,12 +64,20 @@ fn codes(machine: &Machine) -> Vec<&'static str> {
 fn only(machine: &Machine) -> Finding {
     let found = check(machine);
     assert!(found.len() == 1 && !found[0].evidence.is_empty() && !found[0].remedy.is_empty(), "{found:#?}");
-    found.into_iter().next().unwrap()
+    let found = found.into_iter().next().unwrap();
+    let page = format!("id = \"{}\"\n", found.code);
+    assert!(include_str!("../../codes/libraries.toml").contains(&page), "{page}");
+    found
 }
 
 #[test]
 fn copies_where_links_belong() {
-    let found = only(&with_copy(copy("/usr/local/cuda-9.1/lib64", Some("7.0.5"), &["7.0.5"], &["libcudnn.so", "libcudnn.so.7"])));
+    let found = only(&with_copy(copy(
+        "/usr/local/cuda-9.1/lib64",
+        Some("7.0.5"),
+        &["7.0.5"],
+        &["libcudnn.so", "libcudnn.so.7"],
+    )));
     assert_eq!((found.code, found.severity), ("library-copied", Severity::Warning));
     assert_eq!(
         found.remedy,
@@ -92,9 +110,15 @@ fn the_cudnn_that_a_framework_was_built_with() {
     let both = machine(vec![torch.clone(), wheel("9.1.0.70"), package("tensorflow", "2.19.0", &[])]);
     let found = only(&both);
     assert_eq!((found.code, found.severity), ("cudnn-older-than-built", Severity::Warning));
-    assert!(found.sentence.starts_with("tensorflow 2.19.0 was built with cuDNN 9.3,") && !found.sentence.contains("broken"));
+    assert!(
+        found.sentence.starts_with("tensorflow 2.19.0 was built with cuDNN 9.3,")
+            && !found.sentence.contains("broken")
+    );
     let other = only(&machine(vec![torch.clone(), wheel("8.9.2.26")]));
-    assert_eq!((other.code, other.remedy[0].as_str()), ("cudnn-other-major", "pip install \"nvidia-cudnn-cu12>=9.1.0.70,<10\""));
+    assert_eq!(
+        (other.code, other.remedy[0].as_str()),
+        ("cudnn-other-major", "pip install \"nvidia-cudnn-cu12>=9.1.0.70,<10\"")
+    );
     let jax = package("jax-cuda12-plugin", "0.5.0", &[("nvidia-cudnn-cu12", "<10.0,>=9.1")]);
     assert_eq!(codes(&machine(vec![jax, wheel("9.0.0.312")])), ["cudnn-older-than-built"]);
     assert_eq!(codes(&machine(vec![torch, package("tensorflow", "9.9.9", &[])])), [""; 0]);
@@ -103,7 +127,11 @@ fn the_cudnn_that_a_framework_was_built_with() {
 #[test]
 fn a_gpu_that_cudnn_left_behind() {
     let mut at = machine(vec![package("nvidia-cudnn-cu12", "9.11.0.98", &[])]);
-    let gpu = |capability: &str| Gpu { name: "GPU".into(), capability: Capability::parse(capability), ..Gpu::default() };
+    let gpu = |capability: &str| Gpu {
+        name: "GPU".into(),
+        capability: Capability::parse(capability),
+        ..Gpu::default()
+    };
     at.gpus = Fact::Known(vec![gpu("6.1")], "nvidia-smi".into());
     assert_eq!(only(&at).code, "cudnn-gpu-too-old");
     at.gpus = Fact::Known(vec![gpu("7.5")], "nvidia-smi".into());
@@ -114,7 +142,10 @@ fn a_gpu_that_cudnn_left_behind() {
 fn the_library_of_the_driver() {
     let mut at = Machine::bare();
     assert_eq!(codes(&at), [""; 0], "no driver at all is another matter");
-    at.driver.module = Fact::Known(Module { version: Some("470.57.02".into()), open: None }, "/proc/driver/nvidia/version".into());
+    at.driver.module = Fact::Known(
+        Module { version: Some("470.57.02".into()), open: None },
+        "/proc/driver/nvidia/version".into(),
+    );
     assert_eq!((only(&at).code, only(&at).severity), ("libcuda-missing", Severity::Problem));
     at.platform.container = Some("docker".into());
     at.vars.put("NVIDIA_DRIVER_CAPABILITIES", Some("utility".into()));
@@ -129,7 +160,10 @@ fn the_library_of_the_driver() {
 
 #[test]
 fn the_runtime_that_a_package_asks_for() {
-    let mut at = machine(vec![Package { build: Build::Cuda(Version::release(12, 2)), ..package("onnxruntime-gpu", "1.20.1", &[]) }]);
+    let mut at = machine(vec![Package {
+        build: Build::Cuda(Version::release(12, 2)),
+        ..package("onnxruntime-gpu", "1.20.1", &[])
+    }]);
     assert_eq!(codes(&at), [""; 0], "the loader's cache was not read");
     let library = |name: &str| cache::Library { soname: name.into(), file: "/x".into() };
     at.loader.cache = vec![library("libcudart.so.13")];
@@ -140,17 +174,25 @@ fn the_runtime_that_a_package_asks_for() {
 
 #[test]
 fn an_older_library_before_the_one_that_torch_brings() {
-    let mut at = machine(vec![package("torch", "2.4.1", &[]), package("nvidia-cublas-cu12", "12.4.5.8", &[])]);
+    let mut at =
+        machine(vec![package("torch", "2.4.1", &[]), package("nvidia-cublas-cu12", "12.4.5.8", &[])]);
     let ahead = |version: &str| {
-        let library = Library { soname: "libcublas.so.12".into(), version: Some(number(version)), wheel: "cublas" };
+        let library =
+            Library { soname: "libcublas.so.12".into(), version: Some(number(version)), wheel: "cublas" };
         vec![Folder { path: "/usr/local/cuda-12.1/lib64".into(), libraries: vec![library] }]
     };
     let python = at.python.as_mut().unwrap();
-    python.bundled = vec![Bundled { soname: "libcublas.so.12".into(), file: "/v/nvidia/cublas/lib/libcublas.so.12".into() }];
+    python.bundled = vec![Bundled {
+        soname: "libcublas.so.12".into(),
+        file: "/v/nvidia/cublas/lib/libcublas.so.12".into(),
+    }];
     python.search = Some(Search::PathFirst);
     at.libraries.ahead = ahead("12.1.3.1");
     let found = only(&at);
-    assert_eq!((found.code, found.severity, found.remedy[0].as_str()), ("library-shadowed", Severity::Warning, "unset LD_LIBRARY_PATH"));
+    assert_eq!(
+        (found.code, found.severity, found.remedy[0].as_str()),
+        ("library-shadowed", Severity::Warning, "unset LD_LIBRARY_PATH")
+    );
     at.libraries.ahead = ahead("12.4.5.8");
     assert_eq!(codes(&at), [""; 0]);
     at.libraries.ahead = ahead("12.9.1.4");
