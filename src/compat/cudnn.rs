@@ -1,5 +1,6 @@
 //! cuDNN: the CUDA majors that each release is built for, and the oldest GPUs that it serves.
 
+use super::addons;
 use super::arch::Capability;
 use cudaup_core::addon::Number;
 use serde::Deserialize;
@@ -46,6 +47,20 @@ pub fn release(version: &Number) -> Option<&'static Release> {
     releases().iter().rfind(|r| Number::parse(&r.version).is_some_and(|v| version.accepts(&v)))
 }
 
+/// Whether a release can have been made for a CUDA major; `None` where that is not known. The first release for a major is known
+/// from CUDA 12 on, the last one where new ones are no longer built for it.
+pub fn is_made_for(version: &Number, cuda: u32) -> Option<bool> {
+    let numbers = |r: &Release| Number::parse(&r.version);
+    let newest = releases().last().and_then(numbers)?;
+    let first = releases().iter().find(|r| r.cuda.contains(&cuda) && cuda >= 12).and_then(numbers);
+    let too_old = first.is_some_and(|first| version.first(3) < first.first(3));
+    let too_new = addons::last("cudnn", cuda).is_some_and(|last| version.first(3) > last.first(3));
+    let known = cuda >= 11
+        && releases().iter().any(|r| r.cuda.contains(&cuda))
+        && version.first(3) <= newest.first(3);
+    if too_old || too_new { Some(false) } else { known.then_some(true) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -64,6 +79,18 @@ mod tests {
                     && !row.cuda.is_empty()
             );
         }
+    }
+
+    #[test]
+    fn the_cuda_that_a_release_is_made_for() {
+        let at = |text: &str, cuda| is_made_for(&Number::parse(text).unwrap(), cuda);
+        assert_eq!(
+            (at("9.11.0", 11), at("9.10.2", 11), at("8.2.0", 11)),
+            (Some(false), Some(true), Some(true))
+        );
+        assert_eq!((at("8.7.0", 12), at("9.28.1", 12)), (Some(false), Some(true)));
+        assert_eq!((at("9.10.2", 13), at("9.12.0", 13), at("9.99.0", 13)), (Some(false), Some(true), None));
+        assert_eq!((at("9.12.0", 14), at("7.6.5", 10)), (None, None));
     }
 
     #[test]

@@ -3,20 +3,23 @@
 #[cfg(test)]
 mod tests;
 
-use crate::compat::cudnn::release;
+use crate::compat::addons::last;
+use crate::compat::cudnn::{Release, is_made_for, release};
 use crate::compat::frameworks::tensorflow;
 use crate::compat::pep440::Pep440;
 use crate::doctor::finding::{Finding, Layer, Severity};
 use crate::doctor::machine::Machine;
+use crate::facts::cudnn::Place;
 use crate::facts::driver::Smi;
 use crate::facts::python::{Package, Python, Requirement, Search};
 use cudaup_core::addon::Number;
+use cudaup_core::identity::Tree;
 use std::path::Path;
 
 /// All checks of this layer.
 pub fn check(machine: &Machine) -> Vec<Finding> {
-    let checks: [fn(&Machine) -> Vec<Finding>; 7] =
-        [copied, headers, other_cudnn, gpu_too_old, libcuda_missing, libcudart_missing, shadowed];
+    let checks: [fn(&Machine) -> Vec<Finding>; 8] =
+        [copied, headers, other_cuda, other_cudnn, gpu_too_old, libcuda_missing, libcudart_missing, shadowed];
     checks.iter().flat_map(|check| check(machine)).collect()
 }
 
@@ -76,6 +79,31 @@ fn headers(machine: &Machine) -> Vec<Finding> {
         all.push(found.mend(format!(
             "install the headers (the -dev or -devel package) and libraries of {name} from one place"
         )));
+    }
+    all
+}
+
+/// A cuDNN in a toolkit of a CUDA major that it was never made for.
+fn other_cuda(machine: &Machine) -> Vec<Finding> {
+    let mut all = Vec::new();
+    for copy in machine.libraries.installed.iter().filter(|copy| copy.kind.shown == "cuDNN") {
+        let Place::Toolkit(root) = &copy.place else { continue };
+        let toolkit = machine.toolkits.found.iter().find(|f| f.root == *root || f.aliases.contains(root));
+        let Some(Tree::Toolkit(identity)) = toolkit.and_then(|f| f.tree.as_ref()) else { continue };
+        let (Some(version), cuda) = (copy.version(), identity.version.major) else { continue };
+        if is_made_for(version, cuda) != Some(false) {
+            continue;
+        }
+        let sentence =
+            format!("cuDNN {version} lies in CUDA {}, and it was not made for CUDA {cuda}", identity.version);
+        let found = finding(Severity::Warning, "cudnn-other-cuda", sentence);
+        let files = copy.header.iter().chain(&copy.libraries).map(|(_, file)| file.display().to_string());
+        let last = last("cudnn", cuda).map_or_else(String::new, |last| format!("={last}"));
+        all.push(
+            files
+                .fold(found, Finding::seen)
+                .mend(format!("cudaup install {} --with cudnn{last}", identity.version)),
+        );
     }
     all
 }
@@ -143,7 +171,7 @@ fn other_cudnn(machine: &Machine) -> Vec<Finding> {
 fn gpu_too_old(machine: &Machine) -> Vec<Finding> {
     let Some(python) = &machine.python else { return Vec::new() };
     let Some((wheel, version)) = cudnn_wheel(python) else { return Vec::new() };
-    let Some(oldest) = release(&version).and_then(|r| r.oldest()) else { return Vec::new() };
+    let Some(oldest) = release(&version).and_then(Release::oldest) else { return Vec::new() };
     let gpus = machine.gpus.known().map(Vec::as_slice).unwrap_or_default();
     let Some(gpu) = gpus.iter().find(|g| g.capability.is_some_and(|c| c < oldest)) else { return Vec::new() };
     let sentence = format!(

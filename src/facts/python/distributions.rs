@@ -120,7 +120,7 @@ fn with_metadata(package: &mut Package) {
     for line in text.lines().take_while(|line| !line.trim().is_empty()) {
         let Some((key, value)) = line.split_once(':') else { continue };
         match key.trim() {
-            "Version" => package.version = value.trim().to_owned(),
+            "Version" => value.trim().clone_into(&mut package.version),
             "Requires-Dist" => package.requires.extend(requirement(value)),
             _ => {}
         }

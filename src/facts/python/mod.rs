@@ -146,9 +146,12 @@ pub fn look(host: &Host) -> Option<Python> {
     environment::in_use(host).map(filled)
 }
 
-/// The environment in a directory, for `doctor .venv`; `None` where it is none.
-pub fn of(directory: &Path) -> Option<Python> {
-    environment::at(directory).map(filled)
+/// The environment in a directory, for `doctor .venv`, or of an interpreter, `.venv/bin/python`; `None` where it is none.
+pub fn of(path: &Path) -> Option<Python> {
+    let is_interpreter =
+        path.file_name().is_some_and(|n| n.to_string_lossy().starts_with("python")) && path.is_file();
+    let root = if is_interpreter { path.parent()?.parent()? } else { path };
+    environment::at(root).map(filled)
 }
 
 fn filled(mut python: Python) -> Python {

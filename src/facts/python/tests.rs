@@ -143,6 +143,8 @@ fn packages_and_what_they_ask_for() {
     made.write(&format!("{sp}/nvidia/cuda_runtime/lib/libcudart.so.11.0"), "");
     let python = of(&made.path("v")).unwrap();
     assert_eq!((python.version, python.packages_in.len()), (Some((3, 11)), 1));
+    made.write("v/bin/python3", "");
+    assert_eq!(of(&made.path("v/bin/python3")).as_ref(), Some(&python));
     let at = |name: &str| python.package(name).unwrap();
     assert_eq!(at("torchvision").version, "0.20.1+cu124");
     assert_eq!(at("torchvision").build, Build::Cuda(Version::release(12, 4)));

@@ -12,6 +12,9 @@ use crate::facts::gpu::Gpu;
 use crate::facts::libraries::{Folder, Library};
 use crate::facts::python::{Build, Bundled, Package, Python, Requirement, Search};
 use cudaup_core::addon::Number;
+use cudaup_core::identity::{Identity, Tree};
+use cudaup_core::inventory::{Found, Kind};
+use cudaup_core::origin::Origin;
 use cudaup_core::version::Version;
 use std::path::PathBuf;
 
@@ -99,6 +102,40 @@ fn headers_of_one_release_and_libraries_of_another() {
     assert_eq!(at("9.1.0", &["9.3.0"])[0].severity, Severity::Note);
     assert!(at("9.1.0", &["8.9.7", "9.1.1"]).is_empty());
     assert_eq!(codes(&with_copy(copy("/usr/lib", None, &["9.1.0"], &[]))), [""; 0]);
+}
+
+#[test]
+fn a_cudnn_in_a_toolkit_of_another_major() {
+    let at = |cuda: &str, cudnn: &str| {
+        let root = PathBuf::from("/usr/local/cuda-x");
+        let place = Place::Toolkit(root.clone());
+        let mut machine =
+            with_copy(Installed { place, ..copy("/usr/local/cuda-x/lib64", Some(cudnn), &[], &[]) });
+        machine.toolkits.found.push(Found {
+            root,
+            aliases: Vec::new(),
+            kind: Kind::System,
+            origin: Origin::Local,
+            tree: Some(Tree::Toolkit(Identity::certain(Version::parse(cuda).unwrap()))),
+            broken: None,
+        });
+        machine
+    };
+    let found = only(&at("11.8.0", "9.11.0"));
+    assert_eq!(
+        (found.code, found.remedy[0].as_str()),
+        ("cudnn-other-cuda", "cudaup install 11.8.0 --with cudnn=9.10.2")
+    );
+    assert_eq!(codes(&at("13.0.2", "8.9.7")), ["cudnn-other-cuda"]);
+    for (cuda, cudnn) in [
+        ("11.8.0", "9.10.2"),
+        ("12.4.1", "9.28.1"),
+        ("13.0.2", "9.14.0"),
+        ("9.1.85", "7.0.5"),
+        ("14.0.0", "9.14.0"),
+    ] {
+        assert_eq!(codes(&at(cuda, cudnn)), [""; 0], "{cuda} {cudnn}");
+    }
 }
 
 #[test]
