@@ -189,7 +189,9 @@ fn gpu_too_old(machine: &Machine) -> Vec<Finding> {
 fn libcuda_missing(machine: &Machine) -> Vec<Finding> {
     let driver = &machine.driver;
     let is_there = driver.module.known().is_some() || matches!(driver.smi, Smi::Said { .. });
-    if !driver.library.is_absent() || !is_there || machine.platform.jetson.is_some() {
+    // The CUDA release that nvidia-smi prints comes from that very library.
+    let was_found = matches!(driver.smi, Smi::Said { cuda: Some(_), .. });
+    if !driver.library.is_absent() || was_found || !is_there || machine.platform.jetson.is_some() {
         return Vec::new();
     }
     let sentence =

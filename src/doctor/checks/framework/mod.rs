@@ -1,6 +1,8 @@
 //! Checks of the Python frameworks: whether they were built for this driver, these GPUs, this nvcc, and for each other.
 
 mod companions;
+#[cfg(test)]
+mod field;
 mod ground;
 mod others;
 #[cfg(test)]

@@ -14,11 +14,11 @@ use cudaup_core::version::Version;
 
 const SITE: &str = "/home/u/p/.venv/lib/python3.11/site-packages";
 
-pub fn cuda(text: &str) -> Build {
+fn cuda(text: &str) -> Build {
     Build::Cuda(Version::parse(text).unwrap())
 }
 
-pub fn package(name: &str, version: &str, build: Build) -> Package {
+fn package(name: &str, version: &str, build: Build) -> Package {
     let source = format!("{SITE}/{name}-{version}.dist-info/METADATA").into();
     Package { name: name.into(), version: version.into(), build, source, ..Package::default() }
 }
@@ -33,7 +33,7 @@ fn asking(package: Package, name: &str, versions: &str) -> Package {
 }
 
 /// An H200 with driver 580 and an environment.
-pub fn machine(packages: Vec<Package>) -> Machine {
+fn machine(packages: Vec<Package>) -> Machine {
     let mut machine = on("NVIDIA H200", "9.0", "13.0");
     machine.python = Some(Python {
         root: "/home/u/p/.venv".into(),
@@ -53,13 +53,13 @@ fn on(name: &str, capability: &str, driver: &str) -> Machine {
     machine
 }
 
-fn moved(mut machine: Machine, name: &str, capability: &str, driver: &str) -> Machine {
+pub fn moved(mut machine: Machine, name: &str, capability: &str, driver: &str) -> Machine {
     let other = on(name, capability, driver);
     (machine.gpus, machine.driver) = (other.gpus, other.driver);
     machine
 }
 
-fn with_nvcc(mut machine: Machine, release: &str) -> Machine {
+pub fn with_nvcc(mut machine: Machine, release: &str) -> Machine {
     let path = "/usr/bin/nvcc".into();
     let identity = Some(Identity::certain(Version::parse(release).unwrap()));
     machine.toolkits.nvcc.push(Nvcc { path, root: None, identity });
@@ -144,6 +144,9 @@ fn the_driver_and_frameworks() {
     assert!(
         found.remedy[1].ends_with("580 or newer") && found.evidence.iter().any(|e| e.starts_with("cupy"))
     );
+    let alone = machine(vec![package("cupy-cuda13x", "13.6.0", cuda("13"))]);
+    let found = one(&moved(alone, "NVIDIA A10", "8.6", "12.4"), "driver-too-old-for-framework");
+    assert_eq!(found.remedy[0], "pip uninstall -y cupy-cuda13x && pip install cupy-cuda12x");
     let minor = moved(machine(vec![torch("2.5.1+cu124", "12.4")]), "NVIDIA A10", "8.6", "12.2");
     assert_eq!(codes(&minor), ["framework-newer-than-driver"]);
     assert_eq!(one(&minor, "framework-newer-than-driver").severity, Severity::Note);

@@ -91,6 +91,9 @@ pub fn driver_too_old(machine: &Machine) -> Vec<Finding> {
     if first.name == "torch" {
         all = all.mend(torch_here(machine, python, first));
     }
+    if let Some(instead) = for_cuda_12(python, first).filter(|_| driver.major == 12) {
+        all = all.mend(instead);
+    }
     let oldest = oldest_driver(built).map_or_else(String::new, |oldest| format!(": {oldest} or newer"));
     vec![all.mend(format!("or a newer driver, by the way this system installs it{oldest}"))]
 }
@@ -198,6 +201,18 @@ pub fn no_kernel_image(machine: &Machine) -> Vec<Finding> {
     all
 }
 
+/// The command that puts a package's release for CUDA 12 in the place of that for 13. Source: the packages on PyPI; from 1.27 on
+/// onnxruntime-gpu is built for CUDA 13.
+fn for_cuda_12(python: &Python, package: &Package) -> Option<String> {
+    let instead = match package.name.as_str() {
+        "jax-cuda13-plugin" => "\"jax[cuda12]\"",
+        "cupy-cuda13x" => "cupy-cuda12x",
+        "onnxruntime-gpu" => "\"onnxruntime-gpu<1.27\"",
+        _ => return None,
+    };
+    Some(format!("{} {} && {} install {instead}", uninstall(python), package.name, python.pip))
+}
+
 /// Packages of CUDA 13 on GPUs that CUDA 13 no longer knows.
 pub fn dropped_by_cuda_13(machine: &Machine) -> Vec<Finding> {
     let Some(python) = &machine.python else { return Vec::new() };
@@ -214,22 +229,10 @@ pub fn dropped_by_cuda_13(machine: &Machine) -> Vec<Finding> {
             title(gpu),
             OLDEST_OF_13.number()
         );
-        let instead = match package.name.as_str() {
-            "jax-cuda13-plugin" => "\"jax[cuda12]\"",
-            "cupy-cuda13x" => "cupy-cuda12x",
-            _ => "",
-        };
         let found = finding(Severity::Problem, "no-kernel-image", sentence)
             .seen(package.source.display().to_string());
-        match instead {
-            "" => found.mend(format!("a build of {} for CUDA 12", package.name)),
-            _ => found.mend(format!(
-                "{} {} && {} install {instead}",
-                uninstall(python),
-                package.name,
-                python.pip
-            )),
-        }
+        let instead = for_cuda_12(python, package);
+        found.mend(instead.unwrap_or_else(|| format!("a build of {} for CUDA 12", package.name)))
     };
     frameworks(python).filter(of_13).map(of).collect()
 }

@@ -7,7 +7,7 @@ use crate::doctor::machine::Machine;
 use crate::elf::cache;
 use crate::facts::Fact;
 use crate::facts::cudnn::{Installed, KINDS, Place};
-use crate::facts::driver::Module;
+use crate::facts::driver::{Module, Smi};
 use crate::facts::gpu::Gpu;
 use crate::facts::libraries::{Folder, Library};
 use crate::facts::python::{Build, Bundled, Package, Python, Requirement, Search};
@@ -189,6 +189,11 @@ fn the_library_of_the_driver() {
     let found = only(&at);
     assert!(found.evidence.iter().any(|e| e == "NVIDIA_DRIVER_CAPABILITIES=utility"));
     assert!(found.remedy[0].contains("compute,utility"));
+    let said = |cuda| Smi::Said { program: None, driver: Some("470.57.02".into()), cuda, odd: None };
+    at.driver.smi = said(Some(Version::release(11, 4)));
+    assert_eq!(codes(&at), [""; 0], "nvidia-smi asked it for its CUDA");
+    at.driver.smi = said(None);
+    assert_eq!(only(&at).code, "libcuda-missing");
     for library in [Fact::Known("470.57.02".into(), "x".into()), Fact::Unknown("could not read it".into())] {
         at.driver.library = library;
         assert_eq!(codes(&at), [""; 0]);
