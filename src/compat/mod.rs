@@ -3,4 +3,5 @@
 pub mod addons;
 pub mod arch;
 pub mod driver;
+pub mod gpu;
 pub mod releases;
