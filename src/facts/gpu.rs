@@ -1,5 +1,7 @@
 //! The GPUs of the machine.
 
+pub mod process;
+
 use super::Fact;
 use super::driver::{OnBus, Smi};
 use crate::compat::arch::Capability;
