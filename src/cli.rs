@@ -82,6 +82,8 @@ pub enum Command {
     Which(command::which::Args),
     Exec(command::exec::Args),
     Env(command::env::Args),
+    Doctor(command::doctor::Args),
+    Gpu(command::gpu::Args),
     Cache(command::cache::Args),
     Mirror(command::mirror::Args),
     Link(command::link::Args),
@@ -99,7 +101,13 @@ impl Command {
         let outcome = self.outcome(context, json);
         let fills_the_home = !matches!(
             self,
-            Self::Current(_) | Self::Which(_) | Self::Exec(_) | Self::Env(_) | Self::Init(_) | Self::Hook(_)
+            Self::Gpu(_)
+                | Self::Current(_)
+                | Self::Which(_)
+                | Self::Exec(_)
+                | Self::Env(_)
+                | Self::Init(_)
+                | Self::Hook(_)
         );
         if fills_the_home {
             share::open_to_all(&context.host, &context.home);
@@ -131,6 +139,8 @@ impl Command {
             Self::Which(args) => args.run(context),
             Self::Exec(args) => args.run(context),
             Self::Env(args) => args.run(context, json),
+            Self::Doctor(args) => args.run(context),
+            Self::Gpu(args) => args.run(context),
             Self::Cache(args) => args.run(context),
             Self::Mirror(args) => args.run(context),
             Self::Link(args) => args.run(context),

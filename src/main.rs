@@ -26,8 +26,7 @@ mod ui;
 use clap::{CommandFactory, Parser};
 use cli::{Cli, When};
 use command::habits::{self, Habit};
-use command::{Context, Outcome, Program};
-use command::{leave, usage};
+use command::{Context, Outcome, Program, Watch, leave, usage};
 use cudaup_core::disk::{Disk, Entry};
 use cudaup_core::home::Home;
 use cudaup_core::inventory::MACHINE;
@@ -52,6 +51,7 @@ fn main() -> ExitCode {
     let talk = Talk { quiet: cli.quiet, verbose: cli.verbose, terminal: host.terminal.stderr };
     let color = colored(cli.color, &host, host.terminal.stdout);
     let style = Style { color, user_home: host.user_home.clone() };
+    let clears = host.terminal.stdout && !cli.json;
     let fails = cli.command.fails(&host, cli.json);
     let outcome = context(host, talk, line.clone()).and_then(|context| cli.command.run(&context, cli.json));
     match outcome.map_err(|failure| failure.of_command(&line)) {
@@ -59,6 +59,7 @@ fn main() -> ExitCode {
         Ok(Outcome::View(view)) => show(view.as_ref(), &style, cli.json, ExitCode::SUCCESS),
         Ok(Outcome::Unmet(view)) => show(view.as_ref(), &style, cli.json, ExitCode::from(Exit::Failed as u8)),
         Ok(Outcome::Bytes(bytes)) => print(&bytes, ExitCode::SUCCESS),
+        Ok(Outcome::Watch(shown)) => watch(shown, &style, cli.json, clears),
         Ok(Outcome::Become(program)) => become_(program),
         Ok(Outcome::Done) => ExitCode::SUCCESS,
         Err(failure) => {
@@ -137,6 +138,23 @@ fn colored(when: When, host: &Host, terminal: bool) -> bool {
 fn show(view: &dyn View, style: &Style, json: bool, code: ExitCode) -> ExitCode {
     let text = if json { format!("{:#}\n", view.json()) } else { view.human(style) };
     print(text.as_bytes(), code)
+}
+
+/// Shows it until Ctrl-C, or until its reader has gone. A terminal is cleared in between; elsewhere each is a text of its own.
+fn watch(mut shown: Watch, style: &Style, json: bool, clears: bool) -> ExitCode {
+    loop {
+        let view = match (shown.next)() {
+            Ok(view) => view,
+            Err(failure) => return complain(&failure, json),
+        };
+        let text = if json { format!("{}\n", view.json()) } else { view.human(style) };
+        let clear = if clears { "\x1b[H\x1b[2J" } else { "" };
+        let mut out = std::io::stdout().lock();
+        if write!(out, "{clear}{text}").and_then(|()| out.flush()).is_err() {
+            return ExitCode::SUCCESS;
+        }
+        std::thread::sleep(shown.every);
+    }
 }
 
 /// A reader that has gone away has what it wanted.

@@ -1,27 +1,13 @@
 //! What a change of toolkit means for the build directories of a project: CMake goes on with what it was configured with.
 
 use crate::command::Context;
-use crate::facts::build_directory::{BuildDirectory, of_project};
+use crate::facts::build_directory::{BuildDirectory, With, of_project, real};
 use crate::ui::view::Style;
-use cudaup_core::identity::{Tree, identify};
-use cudaup_core::inventory::MACHINE;
 use cudaup_core::resolve::Choice;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 /// So many build directories are named one by one.
 const NAMED: usize = 3;
-
-/// What a build directory was configured with.
-#[derive(Debug, PartialEq, Eq)]
-enum With {
-    /// The toolkit in this directory, links resolved, and its release where that is known.
-    Toolkit(PathBuf, Option<String>),
-    /// The shim of nvcc alone: whatever applies when it runs.
-    Shim,
-    /// A toolkit whose compiler no longer exists.
-    Gone(PathBuf),
-}
 
 /// One build directory.
 #[derive(Debug)]
@@ -43,33 +29,8 @@ pub fn note(context: &Context, before: Option<&Choice>, now: &Choice) -> Option<
 }
 
 fn look(context: &Context, build: BuildDirectory) -> Build {
-    let shims = real(&context.home.shims());
-    let mut with = Vec::new();
-    for path in &build.cached.paths {
-        let place = path.parent().map(real);
-        let root = path.ancestors().find(|root| root.join("bin/nvcc").is_file());
-        let one = match root {
-            _ if place.as_ref() == Some(&shims) => With::Shim,
-            Some(root) => {
-                let release = match identify(root, MACHINE, &context.disk) {
-                    Tree::Toolkit(identity) => Some(identity.to_string()),
-                    _ => None,
-                };
-                With::Toolkit(real(root), release)
-            }
-            None if path.ends_with("bin/nvcc") && !path.exists() => With::Gone(path.clone()),
-            // A library of a Python package, or the like: no toolkit of its own.
-            None => continue,
-        };
-        if !with.contains(&one) {
-            with.push(one);
-        }
-    }
+    let with = build.cached.with(&context.home.shims(), &context.disk);
     Build { path: build.path, source: build.cached.source, with }
-}
-
-fn real(path: &Path) -> PathBuf {
-    fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf())
 }
 
 /// The line, if there is anything to say. A shim alone is worth a word only where it means another toolkit than before.

@@ -35,7 +35,6 @@ const BY_START_FILE: &str = "the shell's start file does it, once set up";
 const A_NAME: &str = "a name is given to a toolkit's directory";
 const TWO_QUESTIONS: &str = "ask whether this shell runs what it should, or what there is to install";
 const NEWEST: (&str, &[OsString]) = ("list --remote", &[]);
-const WHAT_APPLIES: &str = "ask which toolkit applies here, and what typing nvcc runs";
 const UPDATE_BY_SCRIPT: &str =
     "cudaup cannot update itself yet: fetch the newer source and run its ./install.sh again";
 const UNINSTALL_BY_HAND: &str =
@@ -84,7 +83,6 @@ const HABITS: &[(&[&str], Answer)] = &[
     (&["update", "upgrade"], update),
     (&["show", "status", "version"], |_, rest| means(&["current"], &flags(rest))),
     (&["check"], |word, _| no(word, TWO_QUESTIONS, &[("current --check", &[]), NEWEST])),
-    (&["doctor"], |word, _| no(word, WHAT_APPLIES, &[("current -v", &[]), ("which nvcc", &[])])),
     (&["clean", "prune"], |_, _| means(&["cache", "clean"], &[])),
     (&["where", "prefix", "root"], place),
     (&["activate"], activate),

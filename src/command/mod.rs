@@ -7,8 +7,10 @@ pub mod builds;
 pub mod cache;
 pub mod compiler;
 pub mod current;
+pub mod doctor;
 pub mod env;
 pub mod exec;
+pub mod gpu;
 pub mod habits;
 pub mod hook;
 pub mod info;
@@ -51,8 +53,10 @@ use cudaup_shim::RealDisk;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Once;
+use std::time::Duration;
 
 /// What every command is given.
+#[derive(Clone)]
 pub struct Context {
     /// The world as it was at the start.
     pub host: Host,
@@ -170,10 +174,20 @@ pub enum Outcome {
     Bytes(Vec<u8>),
     /// Something to show, and the exit code of a check that did not pass.
     Unmet(Box<dyn View>),
+    /// Something to show again and again, until the user ends it.
+    Watch(Watch),
     /// A program to become.
     Become(Program),
     /// Nothing to show.
     Done,
+}
+
+/// Something to show again and again.
+pub struct Watch {
+    /// How long to wait in between.
+    pub every: Duration,
+    /// Looks anew.
+    pub next: Box<dyn FnMut() -> Result<Box<dyn View>, Failure>>,
 }
 
 /// A program to become.

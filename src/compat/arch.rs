@@ -1,6 +1,9 @@
 //! GPU architectures: compute capabilities, and which of them each nvcc compiles for.
 
+use cudaup_core::version::Version;
+use serde::Deserialize;
 use std::fmt;
+use std::sync::OnceLock;
 
 /// A GPU's compute capability.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -77,6 +80,49 @@ impl fmt::Display for Architecture {
     }
 }
 
+#[derive(Deserialize)]
+struct Table {
+    release: Vec<Row>,
+}
+
+#[derive(Deserialize)]
+struct Row {
+    cuda: String,
+    architectures: Vec<String>,
+}
+
+/// The machine code that the nvcc of each release compiles for, the oldest release first.
+pub fn releases() -> &'static [(Version, Vec<Architecture>)] {
+    static ROWS: OnceLock<Vec<(Version, Vec<Architecture>)>> = OnceLock::new();
+    ROWS.get_or_init(|| {
+        let table: Option<Table> = toml::from_str(include_str!("arch.toml")).ok();
+        let read = |row: Row| {
+            let release = Version::parse(&row.cuda)?;
+            Some((release, row.architectures.iter().filter_map(|name| Architecture::parse(name)).collect()))
+        };
+        table.map_or_else(Vec::new, |table| table.release.into_iter().filter_map(read).collect())
+    })
+}
+
+/// The machine code that the nvcc of a release compiles for; `None` for a release that this table does not know.
+pub fn compiled_by(toolkit: Version) -> Option<&'static [Architecture]> {
+    let row = releases().iter().find(|(release, _)| release.accepts(toolkit))?;
+    Some(&row.1)
+}
+
+/// Whether the nvcc of a release makes machine code that a GPU runs; `None` for a release that this table does not know.
+pub fn compiles_for(toolkit: Version, gpu: Capability) -> Option<bool> {
+    Some(compiled_by(toolkit)?.iter().any(|code| code.variant.is_none() && code.runs_on(gpu)))
+}
+
+/// The first and the last release whose nvcc names this very compute capability; `None` where none does.
+pub fn first_and_last(gpu: Capability) -> Option<(Version, Version)> {
+    let names = |codes: &[Architecture]| codes.iter().any(|code| code.capability == gpu);
+    let mut known = releases().iter().filter(|(_, codes)| names(codes)).map(|(release, _)| *release);
+    let first = known.next()?;
+    Some((first, known.last().unwrap_or(first)))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -104,5 +150,26 @@ mod tests {
             assert_eq!(Architecture::parse(bad), None, "{bad}");
         }
         assert_eq!(Capability::parse(" 12.1\n").map(Capability::number), Some(121));
+    }
+
+    #[test]
+    fn what_each_release_compiles_for() {
+        let release = |text: &str| Version::parse(text).unwrap();
+        let gpu = |text: &str| Capability::parse(text).unwrap();
+        assert_eq!(compiles_for(release("11.0.3"), gpu("8.6")), Some(true), "machine code of 8.0 runs there");
+        assert_eq!(compiles_for(release("12.4.1"), gpu("12.0")), Some(false));
+        assert_eq!(compiles_for(release("13.0.2"), gpu("7.0")), Some(false));
+        assert_eq!(compiles_for(release("14.0"), gpu("9.0")), None);
+        assert_eq!(first_and_last(gpu("8.9")).map(|(first, _)| first), Some(release("11.8")));
+        assert_eq!(first_and_last(gpu("7.0")).map(|(_, last)| last), Some(release("12.9")));
+        assert_eq!(first_and_last(gpu("12.0")).map(|(first, _)| first), Some(release("12.8")));
+        assert_eq!(first_and_last(gpu("4.2")), None);
+    }
+
+    #[test]
+    fn the_table_is_whole_and_in_order() {
+        assert!(releases().len() >= 27, "{}", releases().len());
+        assert!(releases().windows(2).all(|pair| pair[0].0 < pair[1].0));
+        assert!(releases().iter().all(|(_, codes)| codes.len() > 9 && codes.iter().all(|code| !code.ptx)));
     }
 }

@@ -49,18 +49,38 @@ pub enum Fit {
 pub fn fit(driver: &str, toolkit: Version) -> Option<Fit> {
     let branch: u32 = driver.split('.').next()?.parse().ok()?;
     let reach = BRANCHES.iter().rfind(|(b, _)| *b <= branch)?.1;
-    let release = Version { update: None, ..toolkit };
     // What is newer than the table is at least as able as its last row.
-    if reach >= release || branch > BRANCHES.last()?.0 {
+    if branch > BRANCHES.last()?.0 {
+        return Some(Fit::Full);
+    }
+    fit_by_reach(reach, toolkit)
+}
+
+/// The same by the newest release that a driver says it runs in full: on WSL2 the driver's number is that of Windows, which the
+/// table does not hold.
+pub fn fit_by_reach(reach: Version, toolkit: Version) -> Option<Fit> {
+    let release = Version { update: None, ..toolkit };
+    if reach >= release {
         return Some(Fit::Full);
     }
     if reach.major == toolkit.major && toolkit.major >= 11 {
         return Some(Fit::WithoutPtx);
     }
-    // Compatibility within a major began with 11; before that each release wants its own branch.
+    first_branch(toolkit).map(Fit::Never)
+}
+
+/// The first branch that runs what a toolkit builds. Compatibility within a major began with 11; before that each release wants
+/// its own branch.
+pub fn first_branch(toolkit: Version) -> Option<u32> {
+    let release = Version { update: None, ..toolkit };
     let same = |v: Version| if toolkit.major >= 11 { v.major == toolkit.major } else { v >= release };
-    let first = BRANCHES.iter().find(|(_, v)| same(*v)).map(|(b, _)| *b);
-    first.map(Fit::Never)
+    BRANCHES.iter().find(|(_, v)| same(*v)).map(|(b, _)| *b)
+}
+
+/// Whether a driver is of a branch before the first of the table, 410: none of those runs a toolkit of the table.
+pub fn is_before_the_table(driver: &str) -> bool {
+    let branch = driver.split('.').next().and_then(|b| b.parse::<u32>().ok());
+    branch.zip(BRANCHES.first()).is_some_and(|(branch, (first, _))| branch < *first)
 }
 
 /// The newest release all of whose programs a driver runs; `None` as for [`fit`], and for a driver newer than the table.
@@ -116,6 +136,13 @@ mod tests {
         assert_eq!(at("700.1", "15.0.0"), Some(Fit::Full));
         assert_eq!(at("169.12", "11.8.0"), None);
         assert_eq!(at("x", "11.8.0"), None);
+        assert!(is_before_the_table("384.66") && !is_before_the_table("410.48") && !is_before_the_table("x"));
+        let by = |reach: (u32, u32), toolkit: &str| {
+            fit_by_reach(Version::release(reach.0, reach.1), Version::parse(toolkit).unwrap())
+        };
+        assert_eq!(by((12, 2), "12.2.2"), Some(Fit::Full));
+        assert_eq!(by((12, 2), "12.4.1"), Some(Fit::WithoutPtx));
+        assert_eq!(by((12, 2), "13.0.2"), Some(Fit::Never(580)));
         assert_eq!(reach("535.183.01"), Some(Version::release(12, 2)));
         assert_eq!((reach("700.1"), reach("169.12"), reach("x")), (None, None, None));
         assert_eq!(words("535.183.01", Version::exact(12, 4, 1)), Some("no PTX here"));

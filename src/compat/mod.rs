@@ -5,6 +5,7 @@ pub mod arch;
 pub mod cudnn;
 pub mod driver;
 pub mod frameworks;
+pub mod gpu;
 pub mod pep440;
 pub mod releases;
 pub mod torch;

@@ -15,8 +15,24 @@ pub fn device(path: &Path) -> Result<u64, Failure> {
     std::fs::metadata(there).map(|found| found.dev()).map_err(|e| Failure::io("read", there, &e))
 }
 
+/// The room of a file system, in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Room {
+    /// What this user can still write.
+    pub free: u64,
+    /// All that it holds.
+    pub size: u64,
+    /// Whether nobody writes there.
+    pub read_only: bool,
+}
+
 /// Bytes that this user can still write where `path` is, or will be once it is created.
 pub fn free(path: &Path) -> Result<u64, Failure> {
+    room(path).map(|room| room.free)
+}
+
+/// The room where `path` is, or will be once it is created.
+pub fn room(path: &Path) -> Result<Room, Failure> {
     let there = existing(path);
     let found = rustix::fs::statvfs(there).map_err(|e| {
         Failure::failed(format!(
@@ -25,12 +41,16 @@ pub fn free(path: &Path) -> Result<u64, Failure> {
             plain_io(&e.into())
         ))
     })?;
-    Ok(found.f_bavail.saturating_mul(found.f_frsize))
+    Ok(Room {
+        free: found.f_bavail.saturating_mul(found.f_frsize),
+        size: found.f_blocks.saturating_mul(found.f_frsize),
+        read_only: found.f_flag.contains(rustix::fs::StatVfsMountFlags::RDONLY),
+    })
 }
 
 #[cfg(test)]
 mod tests {
-    use super::free;
+    use super::{free, room};
     use std::path::Path;
 
     #[test]
@@ -38,5 +58,7 @@ mod tests {
         let dir = tempfile::TempDir::new().unwrap();
         assert!(free(&dir.path().join("a/b/c")).unwrap() > 0);
         assert!(free(Path::new("/proc/none")).is_ok());
+        let room = room(dir.path()).unwrap();
+        assert!(room.size >= room.free && !room.read_only, "{room:?}");
     }
 }

@@ -13,7 +13,14 @@ use cudaup_core::identity::Identity;
 use cudaup_core::inventory::Found;
 use cudaup_core::refusal::Refusal;
 use cudaup_core::resolve::Choice;
-use std::path::PathBuf;
+use cudaup_core::version::Version;
+use std::path::{Path, PathBuf};
+
+#[cfg(test)]
+mod bare;
+mod traces;
+
+pub use traces::{Build, Builds, Entry, ExtensionCache, KernelCache, Place, RootVariable, SearchList};
 
 /// The machine and the project, as far as they are known.
 #[derive(Clone, Debug)]
@@ -40,19 +47,91 @@ pub struct Machine {
     pub cwd: Option<PathBuf>,
     /// The user's home directory.
     pub user_home: Option<PathBuf>,
+    /// The search lists among the variables, with what their entries lead to.
+    pub lists: Vec<SearchList>,
+    /// The variables that name a toolkit's root, with what they lead to.
+    pub roots: Vec<RootVariable>,
+    /// What builds left behind.
+    pub builds: Builds,
     /// File systems that matter here, with their free space.
     pub places: Vec<Place>,
+}
+
+impl Machine {
+    /// What was chosen: by the rules, or where nobody asks for a toolkit by what typing nvcc runs.
+    pub fn choice(&self) -> Option<&Choice> {
+        self.toolkits.chosen.as_ref().ok()?.as_ref()
+    }
+
+    /// The root of the toolkit that serves here, links resolved, and its release.
+    pub fn toolkit(&self) -> Option<(&Path, Version)> {
+        let choice = self.choice()?;
+        let root = self.toolkits.root.as_deref().unwrap_or(&choice.toolkit.root);
+        Some((root, choice.toolkit.identity.version))
+    }
+
+    /// A search list by its name.
+    pub fn list(&self, name: &str) -> Option<&SearchList> {
+        self.lists.iter().find(|list| list.name == name)
+    }
 }
 
 /// The toolkits of the machine.
 #[derive(Clone, Debug)]
 pub struct Toolkits {
-    /// What the rules choose here; `None` where nobody asks and the machine has none.
+    /// What the rules choose here; `None` where nobody asks and the machine has none. Where nobody asks for one the shell is left
+    /// as it is, so it is the toolkit of the first nvcc on PATH, if there is one.
     pub chosen: Result<Option<Choice>, Refusal>,
     /// All that were found, broken ones too.
     pub found: Vec<Found>,
     /// The programs `nvcc` on PATH that are no shim, in order, each with its toolkit's root and identity where that can be told.
     pub nvcc: Vec<Nvcc>,
+    /// The root of the one chosen, links resolved.
+    pub root: Option<PathBuf>,
+    /// What the tree of the one chosen holds.
+    pub inside: Option<Inside>,
+    /// How this shell follows cudaup.
+    pub follows: Follows,
+}
+
+/// What a toolkit's tree holds, as far as programs that are compiled with it need it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Inside {
+    /// Whether it has an nvcc.
+    pub nvcc: bool,
+    /// Whether that is a program; a script may know other places for the rest.
+    pub program: bool,
+    /// Whether `cuda_runtime.h` is there.
+    pub header: bool,
+    /// Whether a runtime library to link with is there.
+    pub runtime: bool,
+    /// Whether its files lie among the system's own, or conda's, where they are found in other ways.
+    pub mixed: bool,
+    /// What its `crt/math_functions.h` knows of newer C libraries; `None` where it was not read.
+    pub math: Option<Math>,
+}
+
+/// What a toolkit's headers know of functions that newer C libraries declare themselves. Source: the headers of 11.8, 12.4,
+/// 13.0 and 13.5, and reports of what glibc 2.41 and 2.42 break.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Math {
+    /// `cospi` and `sinpi` of glibc 2.41 (`__NV_IEC_60559_FUNCS_EXCEPTION_SPECIFIER`).
+    pub knows_cospi: bool,
+    /// `rsqrt` of glibc 2.42 (`_NV_RSQRT_SPECIFIER`).
+    pub knows_rsqrt: bool,
+}
+
+/// How this shell follows cudaup.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Follows {
+    /// Whether a hook runs in it.
+    pub hook: bool,
+    /// Whether the shims are on PATH.
+    pub shims: bool,
+    /// Whether a shim stands before every other nvcc of PATH.
+    pub shim_first: bool,
+    /// Whether the home holds a toolkit that they would serve.
+    pub useful: bool,
 }
 
 /// An nvcc on PATH.
@@ -64,6 +143,8 @@ pub struct Nvcc {
     pub root: Option<PathBuf>,
     /// Which release it is, by its tree's files, else by its own answer.
     pub identity: Option<Identity>,
+    /// The machine that it is for, where that is another one.
+    pub other_machine: Option<&'static str>,
 }
 
 /// The compiler that the toolkit in use hands C++ to.
@@ -73,42 +154,32 @@ pub struct HostCompiler {
     pub limits: Option<Limits>,
     /// The compiler that its nvcc takes as things stand; `None` where there is none.
     pub taken: Option<Compiler>,
-    /// What makes it take this one: `g++ on PATH`, `NVCC_CCBIN`, `host_compiler of .cuda-version`.
+    /// What makes it take this one: `gcc on PATH`, `NVCC_CCBIN`, `host_compiler of .cuda-version`.
     pub by: String,
+    /// What that names where nothing of that name can be run: `/opt/g++-12`.
+    pub missing: Option<String>,
+    /// A program that does not say its version in a form that is known; its path.
+    pub silent: Option<PathBuf>,
+    /// The `g++` that links what `gcc` compiled, where nothing names one compiler for both.
+    pub links: Option<Compiler>,
+    /// Variables that name another compiler and that this nvcc does not read.
+    pub unread: Vec<Unread>,
+    /// Whether nothing tells which one is taken: nobody has tried whether nvcc 12.5 to 12.9 read NVCC_CCBIN, and Debian's
+    /// wrapper chooses by itself.
+    pub unsure: bool,
     /// Another one of the machine that fits, where the one taken does not.
     pub fitting: Option<Compiler>,
 }
 
-/// A place on a disk.
+/// A variable that names a compiler and that nvcc does not read.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
-    /// What it is to the user: `home`, `temporary files`, `cudaup`.
-    pub what: &'static str,
-    /// Its path.
-    pub path: PathBuf,
-    /// The bytes free for this user.
-    pub free: u64,
-    /// All its bytes.
-    pub size: u64,
-}
-
-#[cfg(test)]
-impl Machine {
-    /// A machine with nothing of CUDA, in which nothing is wrong.
-    pub fn bare() -> Self {
-        Self {
-            platform: Platform::default(),
-            driver: Driver::default(),
-            gpus: Fact::Absent,
-            toolkits: Toolkits { chosen: Ok(None), found: Vec::new(), nvcc: Vec::new() },
-            compiler: HostCompiler::default(),
-            python: None,
-            loader: Loader::default(),
-            libraries: Libraries::default(),
-            vars: Vars::default(),
-            cwd: Some(PathBuf::from("/home/u/p")),
-            user_home: Some(PathBuf::from("/home/u")),
-            places: Vec::new(),
-        }
-    }
+pub struct Unread {
+    /// The variable.
+    pub name: &'static str,
+    /// Its value.
+    pub value: String,
+    /// Whether CMake reads it.
+    pub by_cmake: bool,
+    /// The compiler that it names.
+    pub compiler: Option<Compiler>,
 }

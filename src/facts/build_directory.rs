@@ -1,6 +1,9 @@
 //! Build directories that CMake configured with a CUDA toolkit. Their caches keep that toolkit, whichever applies later.
 
 use crate::disk::text;
+use cudaup_core::disk::Disk;
+use cudaup_core::identity::{Tree, identify};
+use cudaup_core::inventory::MACHINE;
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -45,6 +48,51 @@ pub struct Cached {
     pub paths: Vec<PathBuf>,
 }
 
+/// What a build directory was configured with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum With {
+    /// The toolkit in this directory, links resolved, and its release where that is known.
+    Toolkit(PathBuf, Option<String>),
+    /// The shim of nvcc alone: whatever applies when it runs.
+    Shim,
+    /// A toolkit whose compiler no longer exists.
+    Gone(PathBuf),
+}
+
+impl Cached {
+    /// The toolkits that a cache holds, each once; `shims` is cudaup's directory of shims.
+    pub fn with(&self, shims: &Path, disk: &dyn Disk) -> Vec<With> {
+        let shims = real(shims);
+        let mut with = Vec::new();
+        for path in &self.paths {
+            let place = path.parent().map(real);
+            let root = path.ancestors().find(|root| root.join("bin/nvcc").is_file());
+            let one = match root {
+                _ if place.as_ref() == Some(&shims) => With::Shim,
+                Some(root) => {
+                    let release = match identify(root, MACHINE, disk) {
+                        Tree::Toolkit(identity) => Some(identity.to_string()),
+                        _ => None,
+                    };
+                    With::Toolkit(real(root), release)
+                }
+                None if path.ends_with("bin/nvcc") && !path.exists() => With::Gone(path.clone()),
+                // A library of a Python package, or the like: no toolkit of its own.
+                None => continue,
+            };
+            if !with.contains(&one) {
+                with.push(one);
+            }
+        }
+        with
+    }
+}
+
+/// A path without any link in it, where it exists.
+pub fn real(path: &Path) -> PathBuf {
+    fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf())
+}
+
 /// The build directories of a project: the directory itself and those directly in it.
 pub fn of_project(directory: &Path) -> Vec<BuildDirectory> {
     let mut below: Vec<OsString> = fs::read_dir(directory)
@@ -68,7 +116,8 @@ pub fn of_project(directory: &Path) -> Vec<BuildDirectory> {
     all.filter(|path| is_new(path)).filter_map(configured).collect()
 }
 
-fn configured(path: PathBuf) -> Option<BuildDirectory> {
+/// One build directory; `None` where nothing there was configured with CUDA.
+pub fn configured(path: PathBuf) -> Option<BuildDirectory> {
     let cached = cached(&text::read(&path.join(CACHE)).ok()?);
     (!cached.paths.is_empty()).then_some(BuildDirectory { path, cached })
 }

@@ -13,7 +13,6 @@ fn what_is_suggested_has_the_options_that_it_names() {
         "add 12.4",
         "update 12.4",
         "check",
-        "doctor",
         "install 13.0 --cudnn",
         "install cuda",
         "activate",

@@ -110,7 +110,6 @@ const SAYS: &[(&str, &[&str])] = &[
     ("update", &["cudaup install --upgrade latest"]),
     ("update 12.4", &["cudaup install --upgrade 12.4"]),
     ("check", &["cudaup current --check", "cudaup list --remote"]),
-    ("doctor", &["no `doctor`", "cudaup current -v"]),
     ("install cudnn", &["cuDNN goes beside a toolkit", "try: cudaup add cudnn\n"]),
     ("install cudnn==9.8 nccl", &["cuDNN, NCCL", "try: cudaup add cudnn@9.8 nccl\n"]),
     ("install 13.0 --cudnn", &["try: cudaup install 13.0 --with cudnn\n"]),

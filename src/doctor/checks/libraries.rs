@@ -191,7 +191,9 @@ fn libcuda_missing(machine: &Machine) -> Vec<Finding> {
     let is_there = driver.module.known().is_some() || matches!(driver.smi, Smi::Said { .. });
     // The CUDA release that nvidia-smi prints comes from that very library.
     let was_found = matches!(driver.smi, Smi::Said { cuda: Some(_), .. });
-    if !driver.library.is_absent() || was_found || !is_there || machine.platform.jetson.is_some() {
+    // Without the loader's cache (NixOS, a mounted image) nothing tells where it would be looked for.
+    let unknown = machine.loader.cache.is_empty() || machine.platform.jetson.is_some();
+    if !driver.library.is_absent() || was_found || !is_there || unknown {
         return Vec::new();
     }
     let sentence =

@@ -23,7 +23,7 @@ fn from_proc(bytes: &[u8]) -> Option<String> {
     after.split_whitespace().find(|word| is_version(word)).map(str::to_owned)
 }
 
-fn is_version(text: &str) -> bool {
+pub(super) fn is_version(text: &str) -> bool {
     let numbers: Vec<&str> = text.split('.').collect();
     let number = |n: &&str| !n.is_empty() && n.len() <= 4 && n.bytes().all(|b| b.is_ascii_digit());
     (2..=3).contains(&numbers.len()) && numbers.iter().all(number)

@@ -62,7 +62,7 @@ pub fn moved(mut machine: Machine, name: &str, capability: &str, driver: &str) -
 pub fn with_nvcc(mut machine: Machine, release: &str) -> Machine {
     let path = "/usr/bin/nvcc".into();
     let identity = Some(Identity::certain(Version::parse(release).unwrap()));
-    machine.toolkits.nvcc.push(Nvcc { path, root: None, identity });
+    machine.toolkits.nvcc.push(Nvcc { path, root: None, identity, other_machine: None });
     machine
 }
 
