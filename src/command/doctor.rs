@@ -53,15 +53,8 @@ impl Args {
     pub fn run(&self, context: &Context) -> Result<Outcome, Failure> {
         let host =
             self.path.as_ref().map_or_else(|| Ok(context.host.clone()), |path| standing_at(context, path))?;
-        let scene = Scene { host: &host, vars: &context.vars, home: &context.home, disk: &context.disk };
-        let vars;
-        let scene = match host.vars == context.host.vars {
-            true => scene,
-            false => {
-                vars = host.vars.iter().cloned().collect();
-                Scene { vars: &vars, ..scene }
-            }
-        };
+        let vars = host.vars.iter().cloned().collect();
+        let scene = Scene { host: &host, vars: &vars, home: &context.home, disk: &context.disk };
         let machine = look(&scene);
         let diagnosis = diagnose(&machine, &self.only);
         let wrong =

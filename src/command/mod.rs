@@ -32,6 +32,7 @@ pub mod unlink;
 pub mod usage;
 pub mod use_;
 pub mod use_global;
+pub mod verify;
 pub mod which;
 
 use crate::failure::{Exit, Failure, Line};

@@ -120,7 +120,7 @@ pub fn first_and_last(gpu: Capability) -> Option<(Version, Version)> {
     let names = |codes: &[Architecture]| codes.iter().any(|code| code.capability == gpu);
     let mut known = releases().iter().filter(|(_, codes)| names(codes)).map(|(release, _)| *release);
     let first = known.next()?;
-    Some((first, known.last().unwrap_or(first)))
+    Some((first, known.next_back().unwrap_or(first)))
 }
 
 #[cfg(test)]

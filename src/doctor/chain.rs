@@ -118,7 +118,7 @@ mod tests {
             ..Package::default()
         };
         machine.python = Some(Python { packages: vec![torch], ..Python::default() });
-        let nothing = order(Vec::new(), &[]);
+        let nothing = order(&[], &[]);
         assert_eq!(
             line(&machine, &nothing),
             "driver 580.159.04 (CUDA 13.0) ok > 2 x H200 sm_90 ok > toolkit 13.0.2 ok > gcc 12.2.0 ok > torch 2.11.0 (CUDA 13.0) ok"
@@ -127,7 +127,7 @@ mod tests {
             Finding::new(Severity::Problem, Layer::Environment, "a", "a"),
             Finding::new(Severity::Warning, Layer::Libraries, "b", "b"),
         ];
-        let text = line(&machine, &order(found, &[]));
+        let text = line(&machine, &order(&found, &[]));
         assert!(
             text.contains("toolkit 13.0.2 X > gcc") && text.ends_with("torch 2.11.0 (CUDA 13.0) *"),
             "{text}"

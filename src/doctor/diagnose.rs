@@ -23,13 +23,13 @@ pub struct Cause {
 /// Looks at a machine; with `only`, at some layers of it.
 pub fn diagnose(machine: &Machine, only: &[Layer]) -> Diagnosis {
     let found: Vec<Finding> = CHECKS.iter().flat_map(|check| check(machine)).collect();
-    order(found, only)
+    order(&found, only)
 }
 
 /// Puts findings in order. What another one explains goes below it, also where the layers that were asked for hold only the
 /// consequence: then the cause is shown with it.
-pub fn order(found: Vec<Finding>, only: &[Layer]) -> Diagnosis {
-    let explained_by: Vec<Option<usize>> = found.iter().map(|finding| cause_of(finding, &found)).collect();
+pub fn order(found: &[Finding], only: &[Layer]) -> Diagnosis {
+    let explained_by: Vec<Option<usize>> = found.iter().map(|finding| cause_of(finding, found)).collect();
     let root = |mut at: usize| {
         // A circle of explanations ends where it began.
         for _ in 0..found.len() {
@@ -115,12 +115,12 @@ mod tests {
             finding(Warning, Layer::Builds, "other", &[]),
             finding(Problem, Layer::Driver, "first", &["second", "absent"]),
         ];
-        let all = order(found.clone(), &[]);
+        let all = order(&found, &[]);
         assert_eq!(codes(&all), [("first", vec!["third", "second"]), ("other", vec![]), ("note", vec![])]);
         assert_eq!((all.count(Problem), all.count(Warning), all.count(Note)), (3, 1, 1));
         assert_eq!((all.worst(Layer::Gpu), all.worst(Layer::Toolkit)), (Some(Problem), None));
-        assert_eq!(codes(&order(found.clone(), &[Layer::Framework])), [("first", vec!["third", "second"])]);
-        assert_eq!(codes(&order(found, &[Layer::Builds])), [("other", vec![])]);
+        assert_eq!(codes(&order(&found, &[Layer::Framework])), [("first", vec!["third", "second"])]);
+        assert_eq!(codes(&order(&found, &[Layer::Builds])), [("other", vec![])]);
     }
 
     #[test]
@@ -129,6 +129,6 @@ mod tests {
             finding(Severity::Problem, Layer::Gpu, "b", &["a"]),
             finding(Severity::Problem, Layer::Driver, "a", &["b"]),
         ];
-        assert_eq!(codes(&order(found, &[])), [("a", vec!["b"])]);
+        assert_eq!(codes(&order(&found, &[])), [("a", vec!["b"])]);
     }
 }

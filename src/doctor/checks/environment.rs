@@ -95,8 +95,7 @@ fn mixed(machine: &Machine) -> Vec<Finding> {
         if entry.root.as_deref() == Some(root) {
             continue;
         }
-        let newer =
-            entry.release.as_deref().and_then(|text| Version::parse(text)).is_some_and(|v| v >= version);
+        let newer = entry.release.as_deref().and_then(Version::parse).is_some_and(|v| v >= version);
         // Newer libraries run what was linked with older ones of their major.
         let severity = if name == "LD_LIBRARY_PATH" && newer { Severity::Note } else { Severity::Warning };
         worst = worst.max(Some(severity));

@@ -120,7 +120,7 @@ fn named(path: PathBuf, real: &Path, scene: &Scene, found: &[Found]) -> Nvcc {
 fn inside(root: &Path, disk: &dyn Disk) -> Inside {
     let conda = is_conda(root, disk);
     let runtime =
-        |name: &str| name.starts_with("libcudart") && (name.ends_with(".so") || name.ends_with(".a"));
+        |name: &str| name.starts_with("libcudart") && [".so", ".a"].iter().any(|end| name.ends_with(end));
     let names = |place: &&str| disk.names(&root.join(place)).unwrap_or_default();
     Inside {
         nvcc: disk.is_file(&root.join("bin/nvcc")),
@@ -128,7 +128,7 @@ fn inside(root: &Path, disk: &dyn Disk) -> Inside {
         header: INCLUDE.iter().any(|place| disk.is_file(&root.join(place).join("cuda_runtime.h"))),
         runtime: LIB
             .iter()
-            .any(|place| names(&place).iter().any(|(name, _)| name.to_str().is_some_and(runtime))),
+            .any(|place| names(place).iter().any(|(name, _)| name.to_str().is_some_and(runtime))),
         mixed: conda || is_spread(root, disk),
         math: None,
     }
@@ -141,7 +141,7 @@ pub fn with_math(mut toolkits: Toolkits, platform: &Platform, scene: &Scene) -> 
         && let Some(inside) = &mut toolkits.inside
     {
         let header = |place: &&str| choice.toolkit.root.join(place).join("crt/math_functions.h");
-        let text = INCLUDE.iter().find_map(|place| scene.disk.read(&header(&place), MOST_OF_MATH).ok());
+        let text = INCLUDE.iter().find_map(|place| scene.disk.read(&header(place), MOST_OF_MATH).ok());
         inside.math = text.map(|bytes| math(&String::from_utf8_lossy(&bytes)));
     }
     toolkits

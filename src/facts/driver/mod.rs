@@ -141,9 +141,9 @@ fn module(host: &Host) -> Fact<Module> {
         return Fact::Absent;
     }
     let open = proc.as_deref().map(|bytes| String::from_utf8_lossy(bytes).contains("Open Kernel Module"));
-    let open = open.filter(|open| *open || version::version(host).is_some());
+    let open = open.filter(|open| *open || version(host).is_some());
     let source = if loaded { MODULE } else { PROC };
-    Fact::Known(Module { version: version::version(host), open }, source.to_owned())
+    Fact::Known(Module { version: version(host), open }, source.to_owned())
 }
 
 /// The file behind libcuda.so.1 carries the version in its name; WSL2's and Jetson's do not.

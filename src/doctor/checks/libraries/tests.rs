@@ -184,7 +184,7 @@ fn the_library_of_the_driver() {
         "/proc/driver/nvidia/version".into(),
     );
     assert_eq!(codes(&at), [""; 0], "what the loader goes by is not known");
-    at.loader.cache = vec![Library { soname: "libc.so.6".into(), file: "/lib/libc.so.6".into() }];
+    at.loader.cache = vec![cache::Library { soname: "libc.so.6".into(), file: "/lib/libc.so.6".into() }];
     assert_eq!((only(&at).code, only(&at).severity), ("libcuda-missing", Severity::Problem));
     at.platform.container = Some("docker".into());
     at.vars.put("NVIDIA_DRIVER_CAPABILITIES", Some("utility".into()));
