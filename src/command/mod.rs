@@ -10,6 +10,7 @@ pub mod current;
 pub mod doctor;
 pub mod env;
 pub mod exec;
+pub mod explain;
 pub mod gpu;
 pub mod habits;
 pub mod hook;

@@ -4,6 +4,7 @@ pub mod addons;
 pub mod arch;
 pub mod cudnn;
 pub mod driver;
+pub mod errors;
 pub mod frameworks;
 pub mod gpu;
 pub mod pep440;

@@ -4,6 +4,7 @@ pub mod chain;
 pub mod checks;
 pub mod codes;
 pub mod diagnose;
+pub mod explain;
 pub mod finding;
 pub mod look;
 pub mod machine;
