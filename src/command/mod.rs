@@ -16,6 +16,7 @@ pub mod habits;
 pub mod hook;
 pub mod info;
 pub mod init;
+pub mod inspect;
 pub mod install;
 pub mod leave;
 pub mod library;
