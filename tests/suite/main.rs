@@ -30,6 +30,7 @@ mod hook_seen;
 mod hook_zsh;
 mod host_compilers;
 mod init;
+mod inspecting;
 mod install;
 mod installer;
 mod keeping;

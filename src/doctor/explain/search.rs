@@ -105,7 +105,8 @@ fn look(patterns: &Patterns, chunk: &[u8], before: u64, hits: &mut Vec<Hit>) {
 fn shown(chunk: &[u8], at: usize) -> String {
     let before = chunk.get(..at).unwrap_or_default();
     let start = before.iter().rposition(|byte| *byte == b'\n').map_or(0, |n| n + 1);
-    let start = start.max(at.saturating_sub(LONGEST / 4));
+    // A line that is short enough is shown whole.
+    let start = if at - start < LONGEST / 2 { start } else { at - LONGEST / 4 };
     let rest = chunk.get(start..).unwrap_or_default();
     let end = rest.iter().position(|byte| *byte == b'\n').unwrap_or(rest.len()).min(LONGEST);
     let line = String::from_utf8_lossy(rest.get(..end).unwrap_or_default()).into_owned();
