@@ -10,6 +10,7 @@ mod brought_back;
 mod build_directories;
 mod choosing;
 mod discovery;
+mod doctor;
 mod environment;
 mod explaining;
 #[path = "../../src/source/pypi/fake.rs"]

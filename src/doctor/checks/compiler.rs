@@ -83,9 +83,10 @@ fn judged(machine: &Machine) -> Vec<Finding> {
         Verdict::TooOld(least) => (
             "host-compiler-too-old",
             format!(
-                "nvcc of CUDA {version} takes {} from {least} on, and what it is given is {}, which has no C++17 either",
+                "nvcc of CUDA {version} takes {} from {least} on, and what it is given is {}{}",
                 family(taken),
-                taken.title()
+                taken.title(),
+                if taken.family == Family::Gcc { ", which has no C++17 either" } else { "" }
             ),
         ),
     };
