@@ -7,7 +7,8 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-const KERNEL: &str = "__global__ void k(float *a) { a[threadIdx.x] *= 2; }\nint main() { k<<<1, 1>>>(nullptr); return 0; }\n";
+const KERNEL: &str =
+    "__global__ void k(float *a) { a[threadIdx.x] *= 2; }\nint main() { k<<<1, 1>>>(nullptr); return 0; }\n";
 
 /// A real toolkit, and the compiler that it takes.
 fn tree(release: &str) -> Option<PathBuf> {
@@ -28,7 +29,8 @@ fn cudaup(at: &Sandbox, arguments: &[&str]) -> Said {
 fn listed(cuobjdump: &Path, option: &str, file: &Path, end: &str) -> BTreeSet<String> {
     let output = Command::new(cuobjdump).arg(option).arg(file).output().unwrap();
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    let names = text.lines().filter_map(|line| line.trim().strip_suffix(end)?.rsplit('.').next().map(str::to_owned));
+    let names =
+        text.lines().filter_map(|line| line.trim().strip_suffix(end)?.rsplit('.').next().map(str::to_owned));
     names.collect()
 }
 
@@ -37,7 +39,8 @@ fn compare(release: &str, architectures: &[&str], ccbin: Option<&str>) {
     let at = Sandbox::new();
     let source = at.write("home/p/k.cu", KERNEL);
     let last = architectures.last().unwrap();
-    let mut targets: Vec<String> = architectures.iter().map(|a| format!("-gencode=arch=compute_{a},code=sm_{a}")).collect();
+    let mut targets: Vec<String> =
+        architectures.iter().map(|a| format!("-gencode=arch=compute_{a},code=sm_{a}")).collect();
     targets.push(format!("-gencode=arch=compute_{last},code=compute_{last}"));
     for (name, options) in [
         ("program", &[][..]),
@@ -50,7 +53,12 @@ fn compare(release: &str, architectures: &[&str], ccbin: Option<&str>) {
     ] {
         let file = at.path("home/p").join(name);
         let mut nvcc = Command::new(tree.join("bin/nvcc"));
-        nvcc.args(&targets).args(options).arg("-o").arg(&file).arg(&source).args(["-Wno-deprecated-gpu-targets"]);
+        nvcc.args(&targets)
+            .args(options)
+            .arg("-o")
+            .arg(&file)
+            .arg(&source)
+            .args(["-Wno-deprecated-gpu-targets"]);
         nvcc.args(ccbin.iter().flat_map(|path| ["-ccbin", path]));
         let made = nvcc.output().unwrap();
         assert!(made.status.success(), "{name}: {}", String::from_utf8_lossy(&made.stderr));
@@ -65,7 +73,9 @@ fn compare(release: &str, architectures: &[&str], ccbin: Option<&str>) {
             .collect();
         let cuobjdump = tree.join("bin/cuobjdump");
         let mut theirs = listed(&cuobjdump, "--list-elf", &file, ".cubin");
-        theirs.extend(listed(&cuobjdump, "--list-ptx", &file, ".ptx").into_iter().map(|a| a.replace("sm_", "compute_")));
+        theirs.extend(
+            listed(&cuobjdump, "--list-ptx", &file, ".ptx").into_iter().map(|a| a.replace("sm_", "compute_")),
+        );
         assert_eq!(mine, theirs, "{release} {name}");
         assert_eq!(mine.len(), architectures.len() + 1, "{name}: {mine:?}");
     }
@@ -109,11 +119,19 @@ fn a_compiler_that_fails_is_named_with_its_words() {
     let at = Sandbox::new();
     at.toolkit("usr/local/cuda-12.4", "12.4.1");
     at.write("usr/local/cuda-12.4/include/cuda_runtime.h", "");
-    at.script("usr/local/cuda-12.4/bin/nvcc", "echo 'add.cu(1): error: out of luck' >&2; exit 2");
+    at.script("usr/local/cuda-12.4/bin/nvcc", "case \"$*\" in *add.cu*) echo 'add.cu(1): error: out of luck' >&2; exit 2;; esac");
     let said = cudaup(&at, &["verify"]);
     assert_eq!(said.code, Some(1), "{}{}", said.out, said.err);
-    assert!(said.out.contains("X  vector addition: compiles and links   add.cu(1): error: out of luck"), "{}", said.out);
-    assert!(said.out.contains("failed: vector addition: compiles and links; what it says: cudaup doctor"), "{}", said.out);
+    assert!(
+        said.out.contains("X  vector addition: compiles and links   add.cu(1): error: out of luck"),
+        "{}",
+        said.out
+    );
+    assert!(
+        said.out.contains("failed: vector addition: compiles and links; what it says: cudaup doctor"),
+        "{}",
+        said.out
+    );
 }
 
 #[test]
@@ -131,9 +149,14 @@ fn what_is_piped_in_is_explained() {
         child.stdin.take().unwrap().write_all(text).unwrap();
         said(child.wait_with_output().unwrap())
     };
-    let found = explain(b"make\nnvcc fatal   : Unsupported gpu architecture 'compute_120'\nmake: *** [x] Error 1\n");
+    let found =
+        explain(b"make\nnvcc fatal   : Unsupported gpu architecture 'compute_120'\nmake: *** [x] Error 1\n");
     assert_eq!(found.code, Some(0), "{}", found.err);
-    assert!(found.out.starts_with("line 2: nvcc fatal   : Unsupported gpu architecture 'compute_120'\n"), "{}", found.out);
+    assert!(
+        found.out.starts_with("line 2: nvcc fatal   : Unsupported gpu architecture 'compute_120'\n"),
+        "{}",
+        found.out
+    );
     let none = explain(b"all is well\n");
     assert_eq!((none.code, none.out.as_str()), (Some(1), ""));
     assert!(none.err.contains("cudaup doctor"), "{}", none.err);
@@ -141,7 +164,11 @@ fn what_is_piped_in_is_explained() {
         assert_eq!(cudaup(&at, &["explain", text]).code, code, "{text}");
     }
     let page = cudaup(&at, &["explain", "smi-nvcc-differ"]);
-    assert!(page.out.starts_with("smi-nvcc-differ: nvidia-smi and nvcc show different CUDA versions\n\n"), "{}", page.out);
+    assert!(
+        page.out.starts_with("smi-nvcc-differ: nvidia-smi and nvcc show different CUDA versions\n\n"),
+        "{}",
+        page.out
+    );
 }
 
 #[test]
@@ -154,7 +181,10 @@ fn gpus_and_an_alert() {
          *) echo '| NVIDIA-SMI 580.159.04  Driver Version: 580.159.04  CUDA Version: 13.0 |';; esac",
     );
     let shown = cudaup(&at, &["gpu"]);
-    assert_eq!((shown.code, shown.out.as_str()), (Some(0), "GPU 0  H200  sm_90  140000 of 143771 MiB taken  97 %\n"));
+    assert_eq!(
+        (shown.code, shown.out.as_str()),
+        (Some(0), "GPU 0  H200  sm_90  140000 of 143771 MiB taken  97 %\n")
+    );
     let low = cudaup(&at, &["gpu", "--alert-below", "4GiB", "--exec", "echo low on $CUDAUP_GPU"]);
     assert_eq!(low.code, Some(1));
     assert!(low.err.contains("low on 0"), "{}", low.err);

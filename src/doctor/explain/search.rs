@@ -53,7 +53,7 @@ fn patterns() -> Option<&'static Patterns> {
 }
 
 /// An error that was asked for by its name: as if it had been found, at no line.
-pub fn all_of(error: &'static Known) -> Vec<Hit> {
+pub fn named(error: &'static Known) -> Vec<Hit> {
     vec![Hit { error, line: 0, text: String::new(), count: 0, caught: Vec::new() }]
 }
 
