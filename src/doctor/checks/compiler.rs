@@ -62,7 +62,10 @@ fn silent(machine: &Machine) -> Vec<Finding> {
         path.display()
     );
     let found = finding(Severity::Note, "host-compiler-unread", sentence);
-    vec![found.seen(format!("{} -dumpfullversion gives no plain version", path.display()))]
+    vec![found.seen(format!(
+        "{} -dumpfullversion gives no plain version, or none within the time limit",
+        path.display()
+    ))]
 }
 
 /// The toolkit's headers refuse it.

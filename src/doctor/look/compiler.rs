@@ -41,7 +41,8 @@ pub fn look(scene: &Scene, toolkits: &Toolkits) -> HostCompiler {
     let fits = |compiler: &Compiler| {
         limits.is_none_or(|limits| limits.judge(compiler.family, compiler.major) == Verdict::Fits)
     };
-    if !compiler.taken.as_ref().is_some_and(fits) && !compiler.unsure {
+    // One that gave no answer is not waited for again.
+    if !compiler.taken.as_ref().is_some_and(fits) && !compiler.unsure && compiler.silent.is_none() {
         let found =
             limits.map(|limits| host_compiler::choose(&limits, host_compiler::look(scene.host, &limits)));
         compiler.fitting = match found {
