@@ -2,6 +2,7 @@
 
 use crate::compat::errors::{self, Known};
 use cudaup_core::text::plain;
+use memchr::memchr_iter;
 use regex::bytes::{Regex, RegexBuilder, RegexSet, RegexSetBuilder};
 use std::io::{self, Read};
 use std::sync::OnceLock;
@@ -75,7 +76,7 @@ pub fn search(mut text: impl Read) -> io::Result<Vec<Hit>> {
         };
         let chunk = held.get(..whole).unwrap_or_default();
         look(patterns, chunk, lines, &mut hits);
-        lines += chunk.iter().filter(|byte| **byte == b'\n').count() as u64;
+        lines += memchr_iter(b'\n', chunk).count() as u64;
         held.drain(..whole);
     }
     hits.sort_by_key(|hit| hit.line);
@@ -93,7 +94,7 @@ fn look(patterns: &Patterns, chunk: &[u8], before: u64, hits: &mut Vec<Hit>) {
         let Some(caught) = pattern.captures(chunk) else { continue };
         let start = caught.get(0).map_or(0, |whole| whole.start());
         let head = chunk.get(..start).unwrap_or_default();
-        let line = before + head.iter().filter(|byte| **byte == b'\n').count() as u64 + 1;
+        let line = before + memchr_iter(b'\n', head).count() as u64 + 1;
         let groups = caught.iter().skip(1).map(|group| {
             group.map_or_else(String::new, |group| String::from_utf8_lossy(group.as_bytes()).into_owned())
         });
