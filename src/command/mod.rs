@@ -5,6 +5,7 @@ pub mod add;
 pub mod as_root;
 pub mod builds;
 pub mod cache;
+pub mod compat;
 pub mod compiler;
 pub mod current;
 pub mod doctor;

@@ -119,7 +119,10 @@ fn a_compiler_that_fails_is_named_with_its_words() {
     let at = Sandbox::new();
     at.toolkit("usr/local/cuda-12.4", "12.4.1");
     at.write("usr/local/cuda-12.4/include/cuda_runtime.h", "");
-    at.script("usr/local/cuda-12.4/bin/nvcc", "case \"$*\" in *add.cu*) echo 'add.cu(1): error: out of luck' >&2; exit 2;; esac");
+    at.script(
+        "usr/local/cuda-12.4/bin/nvcc",
+        "case \"$*\" in *add.cu*) echo 'add.cu(1): error: out of luck' >&2; exit 2;; esac",
+    );
     let said = cudaup(&at, &["verify"]);
     assert_eq!(said.code, Some(1), "{}{}", said.out, said.err);
     assert!(
