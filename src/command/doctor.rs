@@ -6,6 +6,7 @@ use crate::doctor::diagnose::{Diagnosis, diagnose};
 use crate::doctor::finding::{Finding, Layer, Severity};
 use crate::doctor::look::{Scene, look};
 use crate::doctor::machine::Machine;
+use crate::doctor::told;
 use crate::facts::python;
 use crate::failure::{Exit, Failure};
 use crate::host::Host;
@@ -13,8 +14,6 @@ use crate::ui::view::{Style, View};
 use clap::Args as Arguments;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
-
-mod facts;
 
 /// Find out what does not fit, from the driver to the framework, and what mends it.
 #[derive(Debug, Arguments)]
@@ -154,7 +153,7 @@ impl View for Report {
                 }
                 value
             }).collect::<Vec<_>>(),
-            "facts": facts::json(&self.machine),
+            "facts": told::json(&self.machine),
         })
     }
 

@@ -27,6 +27,8 @@ pub mod mirror;
 pub mod order;
 pub mod rehash;
 pub mod remove;
+pub mod report;
+pub mod suggest;
 pub mod system;
 pub mod this_shell;
 pub mod typed;

@@ -9,4 +9,6 @@ pub mod finding;
 pub mod inspect;
 pub mod look;
 pub mod machine;
+pub mod suggest;
+pub mod told;
 pub mod verify;

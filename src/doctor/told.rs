@@ -33,6 +33,37 @@ pub fn json(machine: &Machine) -> Value {
     })
 }
 
+/// All facts as lines of a name and a value, such as `driver.version` and `580.95.05`; what is not known is left out.
+pub fn lines(machine: &Machine) -> Vec<(String, String)> {
+    let mut lines = Vec::new();
+    flatten("", &json(machine), &mut lines);
+    lines
+}
+
+fn flatten(name: &str, value: &Value, lines: &mut Vec<(String, String)>) {
+    let below = |part: &str| if name.is_empty() { part.to_owned() } else { format!("{name}.{part}") };
+    match value {
+        Value::Null => {}
+        Value::Object(fields) => match (fields.get("name"), fields.get("version")) {
+            // A package is one line.
+            (Some(Value::String(package)), Some(version)) if name.contains("packages") => {
+                let build = fields
+                    .get("cuda")
+                    .and_then(Value::as_str)
+                    .map_or_else(String::new, |cuda| format!(" (CUDA {cuda})"));
+                let version = version.as_str().unwrap_or_default();
+                lines.push((format!("python.{package}"), format!("{version}{build}")));
+            }
+            _ => fields.iter().for_each(|(part, value)| flatten(&below(part), value, lines)),
+        },
+        Value::Array(all) => {
+            all.iter().enumerate().for_each(|(n, value)| flatten(&below(&n.to_string()), value, lines))
+        }
+        Value::String(text) => lines.push((name.to_owned(), text.clone())),
+        other => lines.push((name.to_owned(), other.to_string())),
+    }
+}
+
 /// A fact's value, or `null` with the reason beside it.
 fn of<T: ToString>(fact: &Fact<T>) -> Value {
     match fact {
