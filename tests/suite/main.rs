@@ -11,6 +11,7 @@ mod build_directories;
 mod choosing;
 mod discovery;
 mod environment;
+mod error_messages;
 mod explaining;
 #[path = "../../src/source/pypi/fake.rs"]
 #[expect(dead_code, reason = "the unit tests use more of it")]
