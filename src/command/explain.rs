@@ -4,7 +4,7 @@ use crate::command::{Context, Outcome};
 use crate::compat::errors;
 use crate::doctor::codes::{self, Page};
 use crate::doctor::diagnose::diagnose;
-use crate::doctor::explain::{Explained, Standing, explain, search};
+use crate::doctor::explain::{Explained, Hit, Standing, explain, search};
 use crate::doctor::finding::Finding;
 use crate::doctor::look::{Scene, look};
 use crate::failure::{Exit, Failure};
@@ -107,8 +107,8 @@ fn is_name_of_file(text: &str) -> bool {
     !text.contains(char::is_whitespace) && (ends || text.contains('/'))
 }
 
-fn find(text: impl Read) -> Result<Vec<search::Hit>, Failure> {
-    search::search(text).map_err(|error| Failure::failed(format!("could not read the text: {error}")))
+fn find(text: impl Read) -> Result<Vec<Hit>, Failure> {
+    search(text).map_err(|error| Failure::failed(format!("could not read the text: {error}")))
 }
 
 impl View for Shown {

@@ -84,11 +84,15 @@ pub fn search(mut text: impl Read) -> io::Result<Vec<Hit>> {
         };
         let chunk = held.get(..whole).unwrap_or_default();
         look(patterns, &colour::without(chunk), lines, &mut hits);
-        lines += chunk.iter().filter(|byte| **byte == b'\n').count() as u64;
+        lines += ends_of_lines(chunk);
         held.drain(..whole);
     }
     hits.sort_by_key(|hit| hit.line);
     Ok(causes_first(hits))
+}
+
+fn ends_of_lines(text: &[u8]) -> u64 {
+    text.iter().map(|byte| u64::from(*byte == b'\n')).sum()
 }
 
 /// A message in a chunk.
@@ -105,7 +109,7 @@ fn look(patterns: &Patterns, chunk: &[u8], before: u64, hits: &mut Vec<Hit>) {
     let (mut at, mut line, mut last) = (0, before + 1, Vec::new());
     for seen in told_apart(patterns, chunk) {
         let between = chunk.get(at..seen.start).unwrap_or_default();
-        line += between.iter().filter(|byte| **byte == b'\n').count() as u64;
+        line += ends_of_lines(between);
         at = seen.start;
         let Some((pattern, error)) = patterns.single.get(seen.pattern) else { continue };
         // Two patterns of one error on one line are one message.
@@ -167,9 +171,9 @@ fn causes_first(hits: Vec<Hit>) -> Vec<Hit> {
     let mut waiting: VecDeque<Hit> = hits.into();
     let mut placed: Vec<Hit> = Vec::with_capacity(waiting.len());
     while !waiting.is_empty() {
-        let free = waiting.iter().position(|hit| {
-            !waiting.iter().any(|other| hit.error.follows.iter().any(|cause| *cause == other.error.id))
-        });
+        let free = waiting
+            .iter()
+            .position(|hit| !waiting.iter().any(|other| hit.error.follows.contains(&other.error.id)));
         placed.extend(waiting.remove(free.unwrap_or_default()));
     }
     placed
@@ -179,7 +183,8 @@ fn causes_first(hits: Vec<Hit>) -> Vec<Hit> {
 fn shown(chunk: &[u8], at: usize) -> String {
     let before = chunk.get(..at).unwrap_or_default();
     let start = before.iter().rposition(|byte| *byte == b'\n').map_or(0, |n| n + 1);
-    let start = start.max(at.saturating_sub(LONGEST / 4));
+    // What stands far into a long line is shown with a little of what is before it.
+    let start = if at - start > LONGEST / 2 { at - LONGEST / 4 } else { start };
     let rest = chunk.get(start..).unwrap_or_default();
     let end = rest.iter().position(|byte| *byte == b'\n').unwrap_or(rest.len()).min(LONGEST);
     let line = String::from_utf8_lossy(rest.get(..end).unwrap_or_default()).into_owned();

@@ -90,6 +90,19 @@ fn consequences_come_after_their_cause() {
 }
 
 #[test]
+fn a_line_is_shown_from_its_start_where_it_is_short() {
+    let path = "/home/someone/projects/thing/build/bin/program_with_a_name";
+    let line = format!(
+        "{path}: error while loading shared libraries: libcudart.so.12: cannot open shared object file"
+    );
+    assert_eq!(search(line.as_bytes()).unwrap()[0].text, line);
+    let long =
+        format!("{}libcudart.so.12: cannot open shared object file{}", "a".repeat(300), "b".repeat(300));
+    let shown = search(long.as_bytes()).unwrap()[0].text.clone();
+    assert!(shown.len() == LONGEST && shown.starts_with(&format!("{}libcudart", "a".repeat(50))), "{shown}");
+}
+
+#[test]
 fn colours_within_a_message_do_not_hide_it() {
     let log = "\x1b[31mnvcc fatal   :\x1b[0m Unsupported gpu architecture \x1b[1m'compute_120'\x1b[0m\n\x1b[K\nnvcc: \x1b[1mnot found\n";
     let hits = search(log.as_bytes()).unwrap();
@@ -116,7 +129,7 @@ fn lines_are_counted_over_the_pieces_of_a_large_text() {
     while text.len() < 3 * CHUNK {
         text.extend_from_slice(b"fine\nCUDA out of memory\xff\x00\n");
     }
-    let lines = text.iter().filter(|byte| **byte == b'\n').count() as u64;
+    let lines = ends_of_lines(&text);
     let hits = search(text.as_slice()).unwrap();
     assert_eq!((hits.len(), hits[0].line, hits[0].count), (1, 2, lines / 2));
 }
@@ -135,19 +148,76 @@ fn what_is_no_log() {
     assert_eq!(search(many.as_slice()).unwrap()[0].line, CHUNK as u64 + 1);
 }
 
+/// What cudaGetErrorName and cudaGetErrorString of libcudart 11.8, 12.4 and 13.5 say.
 #[test]
 fn texts_of_the_runtime_library_are_known() {
-    for (code, text) in [
-        (2, "out of memory"),
-        (34, "CUDA driver is a stub library"),
-        (35, "CUDA driver version is insufficient for CUDA runtime version"),
-        (100, "no CUDA-capable device is detected"),
-        (209, "no kernel image is available for execution on the device"),
-        (222, "the provided PTX was compiled with an unsupported toolchain."),
-        (700, "an illegal memory access was encountered"),
-        (803, "system has unsupported display driver / cuda driver combination"),
+    let told = [
+        (2, "cudaErrorMemoryAllocation", "out of memory"),
+        (34, "cudaErrorStubLibrary", "CUDA driver is a stub library"),
+        (35, "cudaErrorInsufficientDriver", "CUDA driver version is insufficient for CUDA runtime version"),
+        (46, "cudaErrorDevicesUnavailable", "CUDA-capable device(s) is/are busy or unavailable"),
+        (98, "cudaErrorInvalidDeviceFunction", "invalid device function"),
+        (100, "cudaErrorNoDevice", "no CUDA-capable device is detected"),
+        (209, "cudaErrorNoKernelImageForDevice", "no kernel image is available for execution on the device"),
+        (214, "cudaErrorECCUncorrectable", "uncorrectable ECC error encountered"),
+        (218, "cudaErrorInvalidPtx", "a PTX JIT compilation failed"),
+        (221, "cudaErrorJitCompilerNotFound", "PTX JIT compiler library not found"),
+        (
+            222,
+            "cudaErrorUnsupportedPtxVersion",
+            "the provided PTX was compiled with an unsupported toolchain.",
+        ),
+        (304, "cudaErrorOperatingSystem", "OS call failed or operation not supported on this OS"),
+        (500, "cudaErrorSymbolNotFound", "named symbol not found"),
+        (700, "cudaErrorIllegalAddress", "an illegal memory access was encountered"),
+        (716, "cudaErrorMisalignedAddress", "misaligned address"),
+        (802, "cudaErrorSystemNotReady", "system not yet initialized"),
+        (
+            803,
+            "cudaErrorSystemDriverMismatch",
+            "system has unsupported display driver / cuda driver combination",
+        ),
+        (
+            804,
+            "cudaErrorCompatNotSupportedOnDevice",
+            "forward compatibility was attempted on non supported HW",
+        ),
+        (
+            805,
+            "cudaErrorMpsConnectionFailed",
+            "MPS client failed to connect to the MPS control daemon or the MPS server",
+        ),
+        (999, "cudaErrorUnknown", "unknown error"),
+    ];
+    let known =
+        errors::all().iter().filter_map(|error| error.code).collect::<std::collections::BTreeSet<_>>();
+    assert!(known.iter().all(|code| told.iter().any(|(told, ..)| told == code)), "{known:?}");
+    for (code, name, text) in told {
+        for line in [format!("CUDA error: {text}"), format!("failed with {name} at x.cu:3")] {
+            let hits = search(line.as_bytes()).unwrap();
+            assert_eq!(hits.iter().map(|hit| hit.error.code).collect::<Vec<_>>(), [Some(code)], "{line}");
+        }
+    }
+}
+
+/// What programs, CMake and nvcc printed on real machines, with and without a GPU.
+#[test]
+fn messages_of_real_programs_are_known() {
+    for (line, id) in [
+        ("RuntimeError: No CUDA GPUs are available", "smi-no-devices"),
+        (
+            "RuntimeError: Found no NVIDIA driver on your system. Please check that you have an NVIDIA GPU",
+            "libcuda-missing",
+        ),
+        ("FAIL cudaMalloc(&a,n*4): 2 out of memory", "oom"),
+        ("nvcc warning : Cannot find valid GPU for '-arch=native', default arch is used", "cmake-arch"),
+        (
+            "  Failed to find nvcc.\n\n  Compiler requires the CUDA toolkit.  Please set the CUDAToolkit_ROOT\n  variable.",
+            "cmake-no-nvcc",
+        ),
+        ("ptxas fatal   : Value 'sm_120' is not defined for option 'gpu-name'", "unsupported-arch"),
+        ("/bin/sh: 1: /nonexistent/bin/nvcc: not found", "nvcc-not-found"),
     ] {
-        let hits = search(format!("CUDA error: {text}").as_bytes()).unwrap();
-        assert_eq!(hits.iter().map(|hit| hit.error.code).collect::<Vec<_>>(), [Some(code)], "{text}");
+        assert_eq!(ids(line.as_bytes()), [id], "{line}");
     }
 }
