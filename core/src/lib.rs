@@ -3,6 +3,7 @@
 
 pub mod activate;
 pub mod addon;
+pub mod architecture;
 pub mod builds;
 pub mod bundled;
 pub mod debian;

@@ -6,6 +6,7 @@ use crate::doctor::diagnose::{Diagnosis, diagnose};
 use crate::doctor::finding::{Finding, Layer, Severity};
 use crate::doctor::look::{Scene, look};
 use crate::doctor::machine::Machine;
+use crate::facts::python;
 use crate::failure::{Exit, Failure};
 use crate::host::Host;
 use crate::ui::view::{Style, View};
@@ -77,6 +78,13 @@ fn standing_at(context: &Context, path: &Path) -> Result<Host, Failure> {
         host.cwd = at.parent().map(Path::to_path_buf);
         return Ok(host);
     }
+    if let Some(python) = python::of(&at) {
+        let conda = python.root.join("conda-meta").is_dir();
+        host.vars.retain(|(n, _)| n != "VIRTUAL_ENV" && n != "CONDA_PREFIX");
+        host.vars
+            .push((if conda { "CONDA_PREFIX" } else { "VIRTUAL_ENV" }.into(), python.root.into_os_string()));
+        return Ok(host);
+    }
     if !found.is_dir() {
         let what = format!(
             "{} is neither a project, an environment of Python nor a build directory",
@@ -84,13 +92,7 @@ fn standing_at(context: &Context, path: &Path) -> Result<Host, Failure> {
         );
         return Err(Failure::new(Exit::Usage, what).hint(format!("cudaup inspect {}", path.display())));
     }
-    if at.join("pyvenv.cfg").is_file() || at.join("conda-meta").is_dir() {
-        let name = if at.join("conda-meta").is_dir() { "CONDA_PREFIX" } else { "VIRTUAL_ENV" };
-        host.vars.retain(|(n, _)| n != "VIRTUAL_ENV" && n != "CONDA_PREFIX");
-        host.vars.push((name.into(), at.into_os_string()));
-    } else {
-        host.cwd = Some(at);
-    }
+    host.cwd = Some(at);
     Ok(host)
 }
 

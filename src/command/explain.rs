@@ -4,7 +4,7 @@ use crate::command::{Context, Outcome};
 use crate::compat::errors;
 use crate::doctor::codes::{self, Page};
 use crate::doctor::diagnose::diagnose;
-use crate::doctor::explain::{Explained, Hit, Standing, explain, search};
+use crate::doctor::explain::{Explained, Hit, Standing, explain, named, search};
 use crate::doctor::finding::Finding;
 use crate::doctor::look::{Scene, look};
 use crate::failure::{Exit, Failure};
@@ -63,7 +63,7 @@ impl Args {
                 }
                 let file = context.host.cwd.as_deref().unwrap_or(Path::new("/")).join(one);
                 match errors::all().iter().find(|error| error.id == *one) {
-                    Some(error) => search::all_of(error),
+                    Some(error) => named(error),
                     None if file.is_dir() => {
                         let what = format!("{} is a directory: name the log in it", file.display());
                         return Err(Failure::new(Exit::Usage, what));

@@ -3,7 +3,7 @@
 use cudaup_core::version::Version;
 
 /// The CUDA release that each branch of drivers was made for, oldest first.
-const BRANCHES: [(u32, Version); 28] = [
+static BRANCHES: [(u32, Version); 28] = [
     (410, Version::release(10, 0)),
     (418, Version::release(10, 1)),
     (440, Version::release(10, 2)),
@@ -33,6 +33,11 @@ const BRANCHES: [(u32, Version); 28] = [
     (615, Version::release(13, 4)),
     (620, Version::release(13, 5)),
 ];
+
+/// The branches of drivers that are known, oldest first, each with the release that it was made for.
+pub fn all() -> &'static [(u32, Version)] {
+    &BRANCHES
+}
 
 /// How a driver stands to a toolkit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -53,6 +53,12 @@ pub fn needs_open_module(gpu: Capability) -> bool {
     gpu >= OPEN_MODULE
 }
 
+/// Some GPUs of a compute capability by name.
+pub fn examples(capability: Capability) -> Vec<&'static str> {
+    const SOME: usize = 3;
+    names().filter(|(_, c)| *c == capability).map(|(name, _)| name).take(SOME).collect()
+}
+
 /// A name without the maker's.
 pub fn bare(name: &str) -> String {
     let name = name.trim();

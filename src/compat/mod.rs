@@ -2,6 +2,7 @@
 
 pub mod addons;
 pub mod arch;
+pub mod compilers;
 pub mod cudnn;
 pub mod driver;
 pub mod errors;

@@ -59,11 +59,6 @@ pub fn releases() -> &'static [Release] {
     &table().release
 }
 
-/// What is known of a release, by its version without what stands behind a `+`.
-pub fn release(version: &str) -> Option<&'static Release> {
-    releases().iter().find(|r| r.version == version)
-}
-
 /// All wheels that are known, oldest first, and for each release the older CUDA first.
 pub fn wheels() -> &'static [Wheel] {
     &table().wheel
@@ -200,7 +195,9 @@ mod tests {
 
     #[test]
     fn a_release_and_its_wheels() {
-        assert_eq!(release("2.5.1").map(|r| r.index.as_str()), Some("cu124"));
+        let index =
+            |version: &str| releases().iter().find(|r| r.version == version).map(|r| r.index.as_str());
+        assert_eq!(index("2.5.1"), Some("cu124"));
         let found = wheel((2, 7), Version::exact(12, 8, 1)).unwrap();
         assert!(
             found.serves(Capability { major: 12, minor: 1 })

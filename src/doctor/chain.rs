@@ -59,6 +59,8 @@ fn gpu(machine: &Machine) -> Link {
 }
 
 fn toolkit(machine: &Machine) -> Link {
+    // What is asked for cannot be had: whatever else typing nvcc runs is no link of this chain.
+    machine.toolkits.chosen.as_ref().ok()?;
     Some(match (machine.choice(), machine.toolkits.nvcc.first()) {
         (Some(choice), _) => (format!("toolkit {}", choice.toolkit.identity), true),
         (None, Some(nvcc)) => match &nvcc.identity {
@@ -71,7 +73,9 @@ fn toolkit(machine: &Machine) -> Link {
 
 fn compiler(machine: &Machine) -> Link {
     let taken = machine.compiler.taken.as_ref()?;
-    Some((format!("{} {}", taken.name, taken.version), machine.compiler.limits.is_some()))
+    let program =
+        taken.path.file_name().map_or_else(|| taken.name.clone().into(), |name| name.to_string_lossy());
+    Some((format!("{program} {}", taken.version), machine.compiler.limits.is_some()))
 }
 
 fn framework(machine: &Machine) -> Link {

@@ -75,8 +75,6 @@ pub fn look(scene: &Scene) -> Machine {
         loader,
         libraries,
         vars: scene.vars.clone(),
-        cwd: host.cwd.clone(),
-        user_home: host.user_home.clone(),
         places,
     }
 }

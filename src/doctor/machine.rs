@@ -43,10 +43,6 @@ pub struct Machine {
     pub libraries: Libraries,
     /// The environment.
     pub vars: Vars,
-    /// The current directory.
-    pub cwd: Option<PathBuf>,
-    /// The user's home directory.
-    pub user_home: Option<PathBuf>,
     /// The search lists among the variables, with what their entries lead to.
     pub lists: Vec<SearchList>,
     /// The variables that name a toolkit's root, with what they lead to.

@@ -6,6 +6,7 @@ pub mod codes;
 pub mod diagnose;
 pub mod explain;
 pub mod finding;
+pub mod inspect;
 pub mod look;
 pub mod machine;
 pub mod verify;

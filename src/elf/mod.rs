@@ -1,7 +1,9 @@
 //! ELF files: what a program or library of a toolkit is made for and asks for, small link-only libraries, and the loader's cache.
 
 pub mod cache;
+pub mod fatbin;
 pub mod header;
+pub mod sections;
 pub mod stub;
 #[cfg(test)]
 mod tests;

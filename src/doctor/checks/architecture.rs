@@ -130,7 +130,7 @@ fn asks_for_what_runs(machine: &Machine, gpu: Capability) -> bool {
 /// The toolkit's release is not in the tables.
 fn unknown(machine: &Machine) -> Vec<Finding> {
     let unknown = |version: &Version| compiled_by(Version { update: None, ..*version }).is_none();
-    let newest = arch::releases().last().map(|(release, _)| *release);
+    let newest = arch::releases().last().map(|release| release.cuda);
     let (Some((root, version)), Some(newest)) = (machine.toolkit().filter(|(_, v)| unknown(v)), newest)
     else {
         return Vec::new();

@@ -62,7 +62,10 @@ fn silent(machine: &Machine) -> Vec<Finding> {
         path.display()
     );
     let found = finding(Severity::Note, "host-compiler-unread", sentence);
-    vec![found.seen(format!("{} -dumpfullversion gives no plain version", path.display()))]
+    vec![found.seen(format!(
+        "{} -dumpfullversion gives no plain version, or none within the time limit",
+        path.display()
+    ))]
 }
 
 /// The toolkit's headers refuse it.
@@ -83,9 +86,10 @@ fn judged(machine: &Machine) -> Vec<Finding> {
         Verdict::TooOld(least) => (
             "host-compiler-too-old",
             format!(
-                "nvcc of CUDA {version} takes {} from {least} on, and what it is given is {}, which has no C++17 either",
+                "nvcc of CUDA {version} takes {} from {least} on, and what it is given is {}{}",
                 family(taken),
-                taken.title()
+                taken.title(),
+                if taken.family == Family::Gcc { ", which has no C++17 either" } else { "" }
             ),
         ),
     };

@@ -2,8 +2,10 @@
 
 use crate::doctor::finding::{Finding, Layer, Severity};
 use crate::doctor::machine::{Entry, Machine, RootVariable};
+use cudaup_core::inventory::is_toolkit_name;
 use cudaup_core::list::split;
 use cudaup_core::version::Version;
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 /// All checks of this layer.
@@ -218,7 +220,8 @@ fn empty(machine: &Machine) -> Vec<Finding> {
 
 /// Entries for CUDA that lead nowhere.
 fn gone(machine: &Machine) -> Vec<Finding> {
-    let is_one = |entry: &&Entry| !entry.exists && entry.text.to_string_lossy().contains("cuda");
+    let of_toolkit = |part: &OsStr| part.to_str().is_some_and(is_toolkit_name);
+    let is_one = |entry: &&Entry| !entry.exists && Path::new(&entry.text).iter().any(of_toolkit);
     let lines: Vec<String> = machine
         .lists
         .iter()
@@ -368,6 +371,8 @@ mod tests {
         );
         let gone = Entry { exists: false, ..entry("/usr/local/cuda-10.2/bin", None) };
         assert_eq!(codes(&with_list("PATH", vec![gone])), [("list-entry-gone", Severity::Note)]);
+        let shims = Entry { exists: false, ..entry("/home/u/.cudaup/shims", None) };
+        assert_eq!(codes(&with_list("PATH", vec![shims])), []);
         let mut machine = Machine::with_toolkit("12.4.1");
         machine.vars.put("CONDA_PREFIX", Some("/opt/conda/envs/e".into()));
         machine.vars.put(

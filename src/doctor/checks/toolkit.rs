@@ -196,7 +196,11 @@ fn another_first(machine: &Machine) -> Vec<Finding> {
     let found = finding(Severity::Warning, "nvcc-not-the-chosen", sentence)
         .seen(format!("{} asks for {}", choice.rule, choice.request))
         .seen(format!("PATH has {} first", first.path.display()));
-    let found = found.mend("cudaup exec -- nvcc ...   (this once)");
+    let found = found.mend("cudaup exec -- nvcc ...   (this once)").explaining(&[
+        "cuda-home-other-toolkit",
+        "variables-mixed",
+        "several-nvcc-on-path",
+    ]);
     vec![if machine.toolkits.follows.hook {
         found
     } else {

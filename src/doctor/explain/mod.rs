@@ -1,7 +1,7 @@
 //! Known error messages in a log: what each means, and which of its causes this machine shows.
 
-pub mod causes;
-pub mod search;
+mod causes;
+mod search;
 
 pub use causes::{Explained, Standing, explain};
-pub use search::{Hit, search};
+pub use search::{Hit, named, search};

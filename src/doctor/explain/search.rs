@@ -2,6 +2,7 @@
 
 use crate::compat::errors::{self, Known};
 use cudaup_core::text::plain;
+use memchr::{memchr_iter, memrchr};
 use regex::bytes::{Regex, RegexBuilder, RegexSet, RegexSetBuilder};
 use std::collections::VecDeque;
 use std::io::{self, Read};
@@ -60,7 +61,7 @@ fn patterns() -> Option<&'static Patterns> {
 }
 
 /// An error that was asked for by its name: as if it had been found, at no line.
-pub fn all_of(error: &'static Known) -> Vec<Hit> {
+pub fn named(error: &'static Known) -> Vec<Hit> {
     vec![Hit { error, line: 0, text: String::new(), count: 0, caught: Vec::new() }]
 }
 
@@ -92,7 +93,7 @@ pub fn search(mut text: impl Read) -> io::Result<Vec<Hit>> {
 }
 
 fn ends_of_lines(text: &[u8]) -> u64 {
-    text.iter().map(|byte| u64::from(*byte == b'\n')).sum()
+    memchr_iter(b'\n', text).count() as u64
 }
 
 /// A message in a chunk.
@@ -160,9 +161,9 @@ fn told_apart(patterns: &Patterns, chunk: &[u8]) -> Vec<Seen> {
 
 /// Whether a line is a compiler's remark about the name of an error in source code, which tells of no error.
 fn is_warning(chunk: &[u8], at: usize) -> bool {
-    let before = chunk.get(..at).unwrap_or_default();
-    let start = before.iter().rposition(|byte| *byte == b'\n').map_or(0, |n| n + 1);
-    let head = before.get(start.max(at.saturating_sub(LONGEST))..).unwrap_or_default();
+    // No further back than this: a line may be as long as the chunk and hold many messages.
+    let near = chunk.get(at.saturating_sub(LONGEST)..at).unwrap_or_default();
+    let head = near.get(memrchr(b'\n', near).map_or(0, |n| n + 1)..).unwrap_or_default();
     head.windows(REMARK.len()).any(|words| words == REMARK)
 }
 
@@ -182,7 +183,7 @@ fn causes_first(hits: Vec<Hit>) -> Vec<Hit> {
 /// The line around a place, shortened around it.
 fn shown(chunk: &[u8], at: usize) -> String {
     let before = chunk.get(..at).unwrap_or_default();
-    let start = before.iter().rposition(|byte| *byte == b'\n').map_or(0, |n| n + 1);
+    let start = memrchr(b'\n', before).map_or(0, |n| n + 1);
     // What stands far into a long line is shown with a little of what is before it.
     let start = if at - start > LONGEST / 2 { at - LONGEST / 4 } else { start };
     let rest = chunk.get(start..).unwrap_or_default();

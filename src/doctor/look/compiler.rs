@@ -41,11 +41,12 @@ pub fn look(scene: &Scene, toolkits: &Toolkits) -> HostCompiler {
     let fits = |compiler: &Compiler| {
         limits.is_none_or(|limits| limits.judge(compiler.family, compiler.major) == Verdict::Fits)
     };
-    if !compiler.taken.as_ref().is_some_and(fits) && !compiler.unsure {
+    // One that gave no answer is not waited for again.
+    if !compiler.taken.as_ref().is_some_and(fits) && !compiler.unsure && compiler.silent.is_none() {
         let found =
             limits.map(|limits| host_compiler::choose(&limits, host_compiler::look(scene.host, &limits)));
         compiler.fitting = match found {
-            Some(Choice::Use(other, _)) => Some(other),
+            Some(Choice::Use(other, _)) => Some(by_name(scene, other)),
             _ => None,
         };
         compiler.unread = unread(scene, release);
@@ -119,6 +120,15 @@ fn of_path(scene: &Scene) -> HostCompiler {
 
 fn called(host: &Host, name: &str) -> Option<Compiler> {
     host_compiler::called(host, name)
+}
+
+/// A compiler that something names by its path, by the name that PATH has it under, which a version file can hold.
+fn by_name(scene: &Scene, compiler: Compiler) -> Compiler {
+    let name = compiler.path.file_name().and_then(|name| name.to_str()).map(str::to_owned);
+    match name.filter(|name| program(scene, name).as_ref() == Some(&compiler.path)) {
+        Some(name) => Compiler { name, ..compiler },
+        None => compiler,
+    }
 }
 
 /// The program of a name or path.

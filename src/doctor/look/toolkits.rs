@@ -12,7 +12,8 @@ use cudaup_core::inventory::{self, Found, Kind, MACHINE, Toolkit};
 use cudaup_core::layout::{INCLUDE, LIB, is_conda, is_spread};
 use cudaup_core::list::split;
 use cudaup_core::refusal::Rule;
-use cudaup_core::resolve::{default_settings, resolve};
+use cudaup_core::request::Request;
+use cudaup_core::resolve::{Choice, default_settings, resolve};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
@@ -32,11 +33,15 @@ pub fn look(scene: &Scene) -> Toolkits {
     found.extend(discovery::machine(search, scene.disk));
     let nvcc = on_path(scene, &found);
     let mut chosen = resolve(&world, None);
-    if let Ok(Some(choice)) = &mut chosen
-        && choice.rule == Rule::Machine
-        && let Some(toolkit) = first(scene, &nvcc, &found)
-    {
-        choice.toolkit = toolkit;
+    // Where nobody asks for one the shell is left as it is, with a toolkit that no place of the machine's has, too.
+    let nobody_asks = match &chosen {
+        Ok(Some(choice)) => choice.rule == Rule::Machine,
+        Ok(None) => true,
+        Err(_) => false,
+    };
+    if nobody_asks && let Some(toolkit) = first(scene, &nvcc, &found) {
+        let (rule, request) = (Rule::Machine, Request::System);
+        chosen = Ok(Some(Choice { toolkit, rule, request, settings, addons: Vec::new() }));
     }
     let root = chosen.as_ref().ok().and_then(Option::as_ref).map(|choice| choice.toolkit.root.clone());
     let inside = root.as_ref().map(|root| inside(root, scene.disk));

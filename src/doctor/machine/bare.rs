@@ -37,8 +37,6 @@ impl Machine {
             loader: Loader::default(),
             libraries: Libraries::default(),
             vars: Vars::default(),
-            cwd: Some(PathBuf::from("/home/u/p")),
-            user_home: Some(PathBuf::from("/home/u")),
             lists: Vec::new(),
             roots: Vec::new(),
             builds: Builds::default(),

@@ -1,5 +1,6 @@
 //! What steers a terminal is taken out of a log, so that a message is found whatever colours its words.
 
+use memchr::memchr;
 use std::borrow::Cow;
 
 const ESCAPE: u8 = 0x1b;
@@ -8,12 +9,12 @@ const BELL: u8 = 0x07;
 /// The text without the escape sequences of terminals: colours, and the links that gcc puts around names of warnings.
 /// Ends of lines always stay, so that lines can be counted.
 pub fn without(text: &[u8]) -> Cow<'_, [u8]> {
-    if !text.contains(&ESCAPE) {
+    if memchr(ESCAPE, text).is_none() {
         return Cow::Borrowed(text);
     }
     let mut out = Vec::with_capacity(text.len());
     let mut rest = text;
-    while let Some(at) = rest.iter().position(|byte| *byte == ESCAPE) {
+    while let Some(at) = memchr(ESCAPE, rest) {
         let (before, sequence) = rest.split_at(at);
         out.extend_from_slice(before);
         rest = sequence.get(length(sequence)..).unwrap_or_default();
