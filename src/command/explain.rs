@@ -37,6 +37,14 @@ struct Found {
     all: Vec<Explained>,
 }
 
+impl Found {
+    /// Of the errors found, the first one that may have caused this one.
+    fn cause_of(&self, of: &Explained) -> Option<&str> {
+        let causes = &of.hit.error.follows;
+        self.all.iter().map(|found| found.hit.error.id.as_str()).find(|id| causes.iter().any(|c| c == id))
+    }
+}
+
 /// So many errors of one text are explained.
 const MOST: usize = 6;
 
@@ -44,13 +52,10 @@ impl Args {
     /// Runs the command.
     pub fn run(&self, context: &Context) -> Result<Outcome, Failure> {
         let hits = match self.text.as_slice() {
-            [] if context.host.terminal.stdin => {
-                let what =
-                    "nothing is to be explained: give the message, a log file or a code, or pipe a log in";
-                return Err(Failure::new(Exit::Usage, what).hint("make 2>&1 | cudaup explain"));
-            }
+            [] if context.host.terminal.stdin => return Err(nothing()),
             [] => find(io::stdin().lock())?,
             [one] if one == "-" => find(io::stdin().lock())?,
+            words if words.iter().all(|word| word.trim().is_empty()) => return Err(nothing()),
             [one] => {
                 if let Some(page) = codes::page(one) {
                     let text = page.read(&context.host);
@@ -63,10 +68,17 @@ impl Args {
                         let what = format!("{} is a directory: name the log in it", file.display());
                         return Err(Failure::new(Exit::Usage, what));
                     }
-                    None if file.is_file() => {
+                    // A pipe too: the shell's <(make 2>&1) is one.
+                    None if file.exists() => {
                         find(File::open(&file).map_err(|error| Failure::io("read", &file, &error))?)?
                     }
-                    None => find(one.as_bytes())?,
+                    None => {
+                        let hits = find(one.as_bytes())?;
+                        if hits.is_empty() && is_name_of_file(one) {
+                            return Err(Failure::failed(format!("there is no file {}", file.display())));
+                        }
+                        hits
+                    }
                 }
             }
             words => find(words.join(" ").as_bytes())?,
@@ -81,6 +93,18 @@ impl Args {
         let findings: Vec<Finding> = diagnose(&machine, &[]).findings().cloned().collect();
         Ok(Outcome::View(Box::new(Found { all: explain(hits, &machine, &findings) })))
     }
+}
+
+fn nothing() -> Failure {
+    let what = "nothing is to be explained: give the message, a log file or a code, or pipe a log in";
+    Failure::new(Exit::Usage, what).hint("make 2>&1 | cudaup explain")
+}
+
+/// Whether a text that is no message was meant as a file: one word with a directory in it, or named as logs are.
+fn is_name_of_file(text: &str) -> bool {
+    let ends =
+        Path::new(text).extension().is_some_and(|end| ["log", "txt", "out", "err"].iter().any(|e| end == *e));
+    !text.contains(char::is_whitespace) && (ends || text.contains('/'))
 }
 
 fn find(text: impl Read) -> Result<Vec<Hit>, Failure> {
@@ -117,6 +141,7 @@ impl View for Found {
                 "line": found.hit.line,
                 "text": found.hit.text,
                 "count": found.hit.count,
+                "follows": self.cause_of(found),
                 "causes": causes.collect::<Vec<_>>(),
             })
         });
@@ -133,6 +158,9 @@ impl View for Found {
             }
             let number = hit.error.code.map_or_else(String::new, |code| format!(" (error {code})"));
             text.push_str(&format!("{}{number}: {}\n", style.strong(&hit.error.id), hit.error.means));
+            if let Some(cause) = self.cause_of(found) {
+                text.push_str(&format!("  it may follow from {cause}, above\n"));
+            }
             let shown = found.causes.iter().filter(|cause| cause.standing != Standing::NotHere);
             for (n, cause) in shown.enumerate() {
                 let word = match (&cause.standing, n) {

@@ -16,6 +16,9 @@ pub struct Known {
     pub means: String,
     /// Regular expressions for its text.
     pub patterns: Vec<String>,
+    /// The names of errors that it may be the consequence of.
+    #[serde(default)]
+    pub follows: Vec<String>,
     /// Its causes, the likeliest first.
     #[serde(rename = "cause")]
     pub causes: Vec<Cause>,
@@ -64,8 +67,29 @@ mod tests {
                 error.id
             );
             assert!(error.means.ends_with(['.', ';']), "{}", error.means);
+            for cause in &error.follows {
+                assert!(ids.contains(cause.as_str()), "{}: {cause}", error.id);
+            }
             for cause in &error.causes {
                 assert!(cause.text.len() > 10 && cause.mend.len() > 5, "{}: {}", error.id, cause.text);
+            }
+        }
+    }
+
+    #[test]
+    fn no_error_follows_from_itself() {
+        for error in all() {
+            let mut reached: Vec<&str> = error.follows.iter().map(String::as_str).collect();
+            let mut next = 0;
+            while let Some(id) = reached.get(next).copied() {
+                assert_ne!(id, error.id, "through {reached:?}");
+                let further = all().iter().filter(|other| other.id == id).flat_map(|other| &other.follows);
+                for id in further.map(String::as_str) {
+                    if !reached.contains(&id) {
+                        reached.push(id);
+                    }
+                }
+                next += 1;
             }
         }
     }

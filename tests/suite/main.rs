@@ -12,6 +12,7 @@ mod choosing;
 mod discovery;
 mod doctor;
 mod environment;
+mod error_messages;
 mod explaining;
 #[path = "../../src/source/pypi/fake.rs"]
 #[expect(dead_code, reason = "the unit tests use more of it")]
