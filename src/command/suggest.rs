@@ -29,14 +29,10 @@ impl Args {
         let scene =
             Scene { host: &context.host, vars: &context.vars, home: &context.home, disk: &context.disk };
         let machine = look(&scene);
-        let wish = match &self.framework {
-            Some(text) => Some(typed(text)?),
-            None => {
-                let listed = context.host.cwd.as_deref().and_then(in_project);
-                // What is installed is what runs: its CUDA is known for certain.
-                machine.python.as_ref().and_then(installed).filter(|wish| wish.cuda.is_some()).or(listed)
-            }
-        };
+        let listed = || context.host.cwd.as_deref().and_then(in_project);
+        // What is installed is what runs: its CUDA is known for certain.
+        let in_use = || machine.python.as_ref().and_then(installed).filter(|wish| wish.cuda.is_some());
+        let wish = self.framework.as_deref().map(typed).transpose()?.or_else(in_use).or_else(listed);
         let Some(suggestion) = suggest(wish.as_ref(), &machine) else {
             let from = wish.map_or_else(String::new, |wish| wish.from);
             return Err(Failure::failed(format!(

@@ -140,16 +140,12 @@ fn notes(toolkit: Version, machine: &Machine) -> Vec<String> {
         (_, _, Some(cuda)) => branches::fit_by_reach(cuda, toolkit),
         _ => None,
     };
-    match fit {
-        Some(branches::Fit::Full) => notes.push("the driver here runs it".to_owned()),
-        Some(branches::Fit::WithoutPtx) => {
-            notes.push("the driver here runs its machine code, not its PTX".to_owned())
-        }
-        Some(branches::Fit::Never(branch)) => {
-            notes.push(format!("the driver here does not run it: {branch} or newer does"))
-        }
-        None => {}
-    }
+    let of_driver = fit.map(|fit| match fit {
+        branches::Fit::Full => "the driver here runs it".to_owned(),
+        branches::Fit::WithoutPtx => "the driver here runs its machine code, not its PTX".to_owned(),
+        branches::Fit::Never(branch) => format!("the driver here does not run it: {branch} or newer does"),
+    });
+    notes.extend(of_driver);
     if let (Some(gpu), Some(codes)) = (oldest_gpu(machine), arch::compiled_by(toolkit))
         && !codes.iter().any(|code| code.variant.is_none() && code.runs_on(gpu))
     {

@@ -277,7 +277,7 @@ fn names_of_directories_do_not_steer_the_terminal() {
 fn errors_of_usage_are_json_too() {
     let at = Sandbox::new();
     for arguments in
-        [&["use", "--json"][..], &["bogus", "--json"], &["doctor", "--json"], &["list", "12.x", "--json"]]
+        [&["use", "--json"][..], &["bogus", "--json"], &["config", "--json"], &["list", "12.x", "--json"]]
     {
         let said = at.cudaup("p", arguments);
         let json: serde_json::Value =

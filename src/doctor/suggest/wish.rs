@@ -39,8 +39,7 @@ pub fn in_project(directory: &Path) -> Option<Wish> {
         let path = directory.join(name);
         let small = path.metadata().is_ok_and(|found| found.is_file() && found.len() <= LONGEST);
         let text = String::from_utf8_lossy(&fs::read(&path).ok().filter(|_| small)?).into_owned();
-        let wish = if name.ends_with(".lock") { in_lock(&text, name) } else { None };
-        wish.or_else(|| in_list(&text, name))
+        in_lock(&text, name).or_else(|| in_list(&text, name))
     })
 }
 
@@ -61,7 +60,7 @@ fn in_list(text: &str, file: &str) -> Option<Wish> {
     let found = FRAMEWORKS.iter().find_map(|framework| {
         text.lines().filter_map(|line| in_line(line, file)).find(|wish| wish.framework == *framework)
     })?;
-    let index = text.lines().find_map(|line| index_of(line));
+    let index = text.lines().find_map(index_of);
     Some(Wish { cuda: found.cuda.or(index), ..found })
 }
 
