@@ -56,7 +56,7 @@ fn of_wish(wish: &Wish, machine: &Machine) -> Option<Suggestion> {
     let plain =
         |toolkit: Version, reason: String| Suggestion { toolkit, reason, pip: None, notes: Vec::new() };
     if let Some(cuda) = wish.cuda {
-        return Some(plain(cuda, format!("{} is built for CUDA {cuda}", wish.from)));
+        return Some(plain(cuda, format!("{}, which is built for CUDA {cuda}", wish.from)));
     }
     let version = wish.version.as_deref();
     match wish.framework.as_str() {

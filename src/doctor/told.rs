@@ -57,7 +57,9 @@ fn flatten(name: &str, value: &Value, lines: &mut Vec<(String, String)>) {
             _ => fields.iter().for_each(|(part, value)| flatten(&below(part), value, lines)),
         },
         Value::Array(all) => {
-            all.iter().enumerate().for_each(|(n, value)| flatten(&below(&n.to_string()), value, lines))
+            for (n, value) in all.iter().enumerate() {
+                flatten(&below(&n.to_string()), value, lines);
+            }
         }
         Value::String(text) => lines.push((name.to_owned(), text.clone())),
         other => lines.push((name.to_owned(), other.to_string())),
