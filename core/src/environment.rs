@@ -7,54 +7,11 @@ use crate::home::Home;
 use crate::list::{join, split};
 use crate::origin::loaded_module;
 use crate::state::{self, List, Removed, Scalar, State, hash};
-use std::collections::BTreeMap;
+
+pub use crate::variables::{Change, Vars, changes};
+
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
-
-/// The variables of a process.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Vars(BTreeMap<OsString, OsString>);
-
-impl Vars {
-    /// The value of a variable that is set, perhaps to nothing.
-    pub fn get(&self, name: &str) -> Option<&OsStr> {
-        self.0.get(OsStr::new(name)).map(OsString::as_os_str)
-    }
-
-    /// Sets a variable, or unsets it.
-    pub fn put(&mut self, name: &str, value: Option<OsString>) {
-        match value {
-            Some(value) => self.0.insert(name.into(), value),
-            None => self.0.remove(OsStr::new(name)),
-        };
-    }
-
-    /// All variables in the order of their names.
-    pub fn iter(&self) -> impl Iterator<Item = (&OsString, &OsString)> {
-        self.0.iter()
-    }
-}
-
-impl<N: Into<OsString>, V: Into<OsString>> FromIterator<(N, V)> for Vars {
-    fn from_iter<I: IntoIterator<Item = (N, V)>>(pairs: I) -> Self {
-        Self(pairs.into_iter().map(|(n, v)| (n.into(), v.into())).collect())
-    }
-}
-
-/// One variable that has to change: its new value, or `None` to unset it.
-pub type Change = (String, Option<OsString>);
-
-/// What turns one environment into another, in the order of the names. Names that are not Unicode are never ours.
-pub fn changes(from: &Vars, to: &Vars) -> Vec<Change> {
-    let mut names: Vec<&str> = from.iter().chain(to.iter()).filter_map(|(n, _)| n.to_str()).collect();
-    names.sort_unstable();
-    names.dedup();
-    names
-        .into_iter()
-        .filter(|n| from.get(n) != to.get(n))
-        .map(|n| (n.to_owned(), to.get(n).map(OsStr::to_os_string)))
-        .collect()
-}
 
 /// The search lists that a toolkit takes part in. gcc looks into the last two after CPATH: they get nothing, since CPATH
 /// holds for both languages, and lose what is another toolkit's.

@@ -112,12 +112,9 @@ pub fn newest_managed(home: &Home, wanted: Version, disk: &dyn Disk) -> Option<T
 pub fn versions(home: &Home, disk: &dyn Disk) -> Vec<Version> {
     let names = disk.names(&home.toolkits()).unwrap_or_default();
     let directories = names.into_iter().filter(|(_, kind)| *kind == Entry::Directory);
-    let exact = |version: &Version, name: &str| version.is_exact() && version.to_string() == name;
+    // A version has one spelling, so the name of an exact one is that of its directory.
     let mut versions: Vec<Version> = directories
-        .filter_map(|(name, _)| {
-            let name = name.to_str()?;
-            Version::parse(name).filter(|version| exact(version, name))
-        })
+        .filter_map(|(name, _)| Version::parse(name.to_str()?).filter(Version::is_exact))
         .collect();
     versions.sort_unstable_by(|a, b| b.cmp(a));
     versions

@@ -32,4 +32,5 @@ pub mod spelling;
 pub mod state;
 pub mod text;
 pub mod tools;
+pub mod variables;
 pub mod version;

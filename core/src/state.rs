@@ -167,7 +167,7 @@ fn read_removed(text: &str) -> Option<Vec<Removed>> {
 }
 
 fn escape(value: &OsStr) -> String {
-    let mut out = String::new();
+    let mut out = String::with_capacity(value.len());
     for &byte in value.as_bytes() {
         if byte.is_ascii_alphanumeric() || b"._/".contains(&byte) {
             out.push(char::from(byte));
