@@ -91,7 +91,7 @@ const LIBRARIES: [&str; 7] = [
     "/run/opengl-driver/lib",
 ];
 
-/// How deep a module lies below /lib/modules/<kernel>: `updates/dkms`, `kernel/drivers/video`, `kernel/nvidia-580-open`.
+/// How deep a module lies below its kernel's directory in /lib/modules: `updates/dkms`, `kernel/drivers/video`, `kernel/nvidia-580-open`.
 const DEPTH: usize = 3;
 
 /// Reads what the kernel and the file system say, and takes what nvidia-smi said.
