@@ -2,6 +2,7 @@
 
 use crate::facts::Fact;
 use crate::facts::driver::Driver;
+use crate::facts::global_link::Moved;
 use crate::facts::gpu::Gpu;
 use crate::facts::libraries::Libraries;
 use crate::facts::loader::Loader;
@@ -88,6 +89,8 @@ pub struct Toolkits {
     pub inside: Option<Inside>,
     /// How this shell follows cudaup.
     pub follows: Follows,
+    /// The machine's link, where it was changed by another hand since `use --global`.
+    pub moved: Option<Moved>,
 }
 
 /// What a toolkit's tree holds, as far as programs that are compiled with it need it.

@@ -3,6 +3,7 @@
 pub mod build_directory;
 pub mod cudnn;
 pub mod driver;
+pub mod global_link;
 pub mod gpu;
 pub mod libraries;
 pub mod llama_cpp;

@@ -11,8 +11,8 @@ use std::path::Path;
 
 /// All checks of this layer.
 pub fn check(machine: &Machine) -> Vec<Finding> {
-    let checks: [fn(&Machine) -> Vec<Finding>; 8] =
-        [refused, absent, parts, of_other_machine, broken, another_first, several, not_followed];
+    let checks: [fn(&Machine) -> Vec<Finding>; 9] =
+        [refused, absent, parts, of_other_machine, broken, another_first, several, not_followed, moved];
     checks.iter().flat_map(|check| check(machine)).collect()
 }
 
@@ -225,6 +225,18 @@ fn several(machine: &Machine) -> Vec<Finding> {
     };
     let found = finding(Severity::Note, "several-nvcc-on-path", sentence);
     vec![all.iter().map(with).fold(found, Finding::seen)]
+}
+
+/// `/usr/local/cuda` is not what `use --global` made it.
+fn moved(machine: &Machine) -> Vec<Finding> {
+    let Some(moved) = &machine.toolkits.moved else { return Vec::new() };
+    let sentence = format!(
+        "/usr/local/cuda leads to {}, and `cudaup use --global` had pointed it to {}: most likely a package or an installer changed it",
+        moved.now, moved.set
+    );
+    let found =
+        finding(Severity::Warning, "global-link-moved", sentence).seen("/usr/local/.cudaup-global.json");
+    vec![found.mend("cudaup use --global VERSION   (points it anew; nothing does so by itself)")]
 }
 
 /// There are toolkits of cudaup's, and this shell does not follow it.

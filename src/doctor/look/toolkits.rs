@@ -2,6 +2,7 @@
 
 use super::Scene;
 use crate::doctor::machine::{Follows, Inside, Math, Nvcc, Toolkits};
+use crate::facts::global_link;
 use crate::facts::platform::Platform;
 use crate::toolkit::ask;
 use cudaup_core::discovery::{self, Search};
@@ -56,7 +57,8 @@ pub fn look(scene: &Scene) -> Toolkits {
         shim_first: shim_first == Some(true),
         useful: found.iter().any(|f| matches!(f.kind, Kind::Managed | Kind::Link(_)) && f.broken.is_none()),
     };
-    Toolkits { chosen, found, nvcc, root, inside, follows }
+    let moved = global_link::moved(scene.host);
+    Toolkits { chosen, found, nvcc, root, inside, follows, moved }
 }
 
 /// The directories of PATH.

@@ -31,6 +31,7 @@ impl Machine {
                 root: None,
                 inside: None,
                 follows: Follows::default(),
+                moved: None,
             },
             compiler: HostCompiler::default(),
             python: None,
