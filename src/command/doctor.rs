@@ -1,6 +1,6 @@
 //! `cudaup doctor`: what of the chain from the driver to the framework does not fit, and what mends it.
 
-use crate::command::{Context, Outcome};
+use crate::command::{Context, Outcome, Program};
 use crate::doctor::chain;
 use crate::doctor::diagnose::{Diagnosis, diagnose};
 use crate::doctor::finding::{Finding, Layer, Severity};
@@ -13,6 +13,7 @@ use crate::host::Host;
 use crate::ui::view::{Style, View};
 use clap::Args as Arguments;
 use serde_json::{Value, json};
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 /// Find out what does not fit, from the driver to the framework, and what mends it.
@@ -21,7 +22,7 @@ use std::path::{Path, PathBuf};
     after_help = "Exit codes: 0 no problem, 1 a problem (with --strict: or a warning). Nothing is changed, and no network is asked."
 )]
 pub struct Args {
-    /// A project, an environment of Python or a build directory, in place of the current directory
+    /// A project, an environment of Python, a build directory or a file, in place of the current directory
     #[arg(value_name = "PATH")]
     path: Option<PathBuf>,
     /// Look at some layers only: driver, gpu, toolkit, environment, compiler, framework (or torch), libraries, builds
@@ -51,6 +52,9 @@ struct Plan {
 impl Args {
     /// Runs the command.
     pub fn run(&self, context: &Context) -> Result<Outcome, Failure> {
+        if let Some(inspect) = self.path.as_deref().and_then(|path| of_a_file(context, path)) {
+            return Ok(Outcome::Become(inspect));
+        }
         let host =
             self.path.as_ref().map_or_else(|| Ok(context.host.clone()), |path| standing_at(context, path))?;
         let vars = host.vars.iter().cloned().collect();
@@ -66,6 +70,18 @@ impl Args {
         };
         Ok(if wrong { Outcome::Unmet(view) } else { Outcome::View(view) })
     }
+}
+
+/// A program, library or wheel is looked at by `cudaup inspect`.
+fn of_a_file(context: &Context, path: &Path) -> Option<Program> {
+    let at = context.host.cwd.as_deref().unwrap_or(Path::new("/")).join(path);
+    let other = at.file_name().is_some_and(|name| name == "CMakeCache.txt") || python::of(&at).is_some();
+    if !at.is_file() || other {
+        return None;
+    }
+    let mut arguments: Vec<OsString> = vec!["inspect".into(), at.into_os_string()];
+    arguments.extend(context.line.has("--json").then(|| "--json".into()));
+    Some(Program { path: context.host.program.clone()?, arguments, changes: Vec::new() })
 }
 
 /// The host as it would be in a project, with an environment of Python or in a build directory.

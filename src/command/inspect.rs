@@ -3,7 +3,7 @@
 use crate::command::{Context, Outcome};
 use crate::doctor::inspect::{Subject, Verdict, judge, list, look, oldest_driver, release};
 use crate::facts::gpu::Gpu;
-use crate::facts::{driver, gpu, loader};
+use crate::facts::{Fact, driver, gpu, loader};
 use crate::failure::Failure;
 use crate::ui::view::{Style, View};
 use clap::Args as Arguments;
@@ -21,6 +21,8 @@ pub struct Args {
 
 struct Inspected {
     subjects: Vec<Judged>,
+    /// Why nothing was judged, where no GPU is known.
+    no_gpu: String,
     verbose: bool,
 }
 
@@ -40,15 +42,19 @@ impl Args {
         let (smi, shown) = driver::ask(&context.host);
         let driver = driver::look(&context.host, smi);
         let reach = driver.said_cuda().or_else(|| driver.version().and_then(crate::compat::driver::reach));
-        let mut gpus: Vec<Gpu> =
-            gpu::look(&driver.smi, shown, &driver.on_bus).known().cloned().unwrap_or_default();
+        let found = gpu::look(&driver.smi, shown, &driver.on_bus);
+        let mut gpus: Vec<Gpu> = found.known().cloned().unwrap_or_default();
+        let no_gpu = match found {
+            Fact::Unknown(why) => format!("not known: {why}"),
+            _ => "there is no GPU to judge it for".to_owned(),
+        };
         gpus.dedup_by(|a, b| a.name == b.name);
         let judged = |subject: Subject| Judged {
             verdicts: gpus.iter().map(|gpu| (gpu.clone(), judge(&subject.code, gpu, reach))).collect(),
             subject,
         };
         let subjects = subjects.into_iter().map(judged).collect();
-        Ok(Outcome::View(Box::new(Inspected { subjects, verbose: context.talk.verbose })))
+        Ok(Outcome::View(Box::new(Inspected { subjects, no_gpu, verbose: context.talk.verbose })))
     }
 }
 
@@ -142,7 +148,7 @@ impl Inspected {
             row("here", &format!("{}: {}", gpu.name, verdict.words()));
         }
         if judged.verdicts.is_empty() && !subject.code.architectures.is_empty() {
-            row("here", "there is no GPU to judge it for");
+            row("here", &self.no_gpu);
         }
         text
     }

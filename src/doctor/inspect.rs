@@ -86,9 +86,11 @@ pub fn judge(code: &Code, gpu: &Gpu, driver: Option<Version>) -> Verdict {
     if !runs(true) {
         return Verdict::NoImage;
     }
-    let made_by = code.ptx.and_then(arch::first_with_ptx);
-    match made_by.zip(driver) {
-        Some((made_by, driver)) if made_by > driver => Verdict::PtxTooNew,
+    // Of several pieces the one with the oldest PTX is the likeliest to be compiled.
+    let usable = code.oldest_ptx.iter().filter(|(architecture, _)| architecture.runs_on(capability));
+    let oldest = usable.map(|(_, version)| *version).min().and_then(arch::first_with_ptx);
+    match oldest.zip(driver) {
+        Some((oldest, driver)) if oldest > driver => Verdict::PtxTooNew,
         _ => Verdict::AfterCompiling,
     }
 }

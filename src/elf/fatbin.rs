@@ -9,7 +9,7 @@ mod tests;
 use super::header::Unreadable;
 use super::sections::{self, Span};
 use cudaup_core::architecture::{Architecture, Capability};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::unix::fs::FileExt;
@@ -32,6 +32,8 @@ pub struct Code {
     pub architectures: BTreeSet<Architecture>,
     /// The newest version of PTX that it is written in.
     pub ptx: Option<(u32, u32)>,
+    /// The oldest version of PTX for each architecture that there is PTX for.
+    pub oldest_ptx: BTreeMap<Architecture, (u32, u32)>,
     /// How many pieces of code there are.
     pub pieces: u64,
     /// Something in it contradicts itself: it may hold more than was read.
@@ -43,6 +45,9 @@ impl Code {
     pub fn add(&mut self, other: Self) {
         self.architectures.extend(other.architectures);
         self.ptx = self.ptx.max(other.ptx);
+        for (architecture, version) in other.oldest_ptx {
+            self.see_ptx(architecture, version);
+        }
         self.pieces += other.pieces;
         self.damaged |= other.damaged;
     }
@@ -53,7 +58,13 @@ impl Code {
         self.architectures.insert(architecture);
         if architecture.ptx {
             self.ptx = self.ptx.max(Some(entry.version));
+            self.see_ptx(architecture, entry.version);
         }
+    }
+
+    fn see_ptx(&mut self, architecture: Architecture, version: (u32, u32)) {
+        let oldest = self.oldest_ptx.entry(architecture).or_insert(version);
+        *oldest = version.min(*oldest);
     }
 }
 
@@ -131,7 +142,13 @@ fn text(file: &File, within: Span) -> io::Result<Option<Code>> {
     let (Some(version), Some(target)) = (value(".version"), value(".target")) else { return Ok(None) };
     let version = version.split_once('.').and_then(|(a, b)| Some((a.parse().ok()?, b.trim().parse().ok()?)));
     let target = Architecture::parse(target.trim()).map(|code| Architecture { ptx: true, ..code });
-    Ok(target.map(|target| Code { architectures: [target].into(), ptx: version, pieces: 1, damaged: false }))
+    Ok(target.map(|target| Code {
+        architectures: [target].into(),
+        ptx: version,
+        oldest_ptx: version.map(|version| (target, version)).into_iter().collect(),
+        pieces: 1,
+        damaged: false,
+    }))
 }
 
 /// An archive of objects: what each of its members holds.
@@ -149,7 +166,11 @@ fn archive(file: &File, within: Span) -> Result<Code, Unreadable> {
         };
         let mut magic = [0; 4];
         if member.size >= 64 && file.read_exact_at(&mut magic, member.at).is_ok() && magic == *b"\x7fELF" {
-            code.add(of_host(file, member)?);
+            match of_host(file, member) {
+                Ok(found) => code.add(found),
+                Err(Unreadable::Io(error)) => return Err(error.into()),
+                Err(_) => code.damaged = true,
+            }
         }
         // Members begin at even places.
         at += 60 + member.size + member.size % 2;
@@ -167,13 +188,11 @@ fn containers(file: &File, within: Span) -> Result<Code, Unreadable> {
         file.read_exact_at(&mut head, within.at + at)?;
         if let Some(size) = container(&head) {
             let inside = within.part(at + CONTAINER as u64, size);
-            let whole = match inside {
-                Some(inside) => entries(file, inside, &mut code)?,
-                None => false,
-            };
-            code.damaged |= !whole;
-            // Behind one that lies about its size the next is looked for.
-            at += if whole { CONTAINER as u64 + size } else { 8 };
+            let walked = inside.map_or(Ok(0), |inside| entries(file, inside, &mut code))?;
+            code.damaged |= inside.is_none() || walked < size;
+            // Behind one that contradicts itself the next is looked for from where the contradiction stands: what was walked
+            // is not walked again, or a made-up file would take for ever.
+            at += CONTAINER as u64 + walked;
             at = at.next_multiple_of(8);
             continue;
         }
@@ -186,22 +205,17 @@ fn containers(file: &File, within: Span) -> Result<Code, Unreadable> {
     Ok(code)
 }
 
-/// The entries of a container; whether they fill it.
-fn entries(file: &File, within: Span, code: &mut Code) -> io::Result<bool> {
+/// The entries of a container; how far they were walked: to its end, or to where they contradict themselves.
+fn entries(file: &File, within: Span, code: &mut Code) -> io::Result<u64> {
     let mut at = 0;
-    while at < within.size {
-        if within.size - at < ENTRY as u64 {
-            return Ok(false);
-        }
+    while within.size - at >= ENTRY as u64 {
         let mut head = [0; ENTRY];
         file.read_exact_at(&mut head, within.at + at)?;
-        let Some(entry) = Entry::read(&head).filter(|entry| entry.length <= within.size - at) else {
-            return Ok(false);
-        };
+        let Some(entry) = Entry::read(&head).filter(|entry| entry.length <= within.size - at) else { break };
         code.take(&entry);
         at += entry.length;
     }
-    Ok(true)
+    Ok(at)
 }
 
 /// The size of a container's entries, where these bytes are its head.
@@ -245,8 +259,8 @@ impl Entry {
 }
 
 /// The code in a stream that can only be read forward, such as a packed member of a wheel. Containers are known by their
-/// heads, which begin at multiples of eight from the start of the file.
-pub fn streamed(stream: &mut impl Read) -> io::Result<Code> {
+/// heads, which begin at multiples of eight from the start of an ELF file, and of `step` in an archive of such.
+pub fn streamed(stream: &mut impl Read, step: usize) -> io::Result<Code> {
     let mut code = Code::default();
     let mut held: Vec<u8> = Vec::with_capacity(2 * WINDOW);
     loop {
@@ -254,7 +268,7 @@ pub fn streamed(stream: &mut impl Read) -> io::Result<Code> {
         let mut at = 0;
         while held.len() >= at + CONTAINER {
             let Some(size) = held.get(at..).and_then(container) else {
-                at += 8;
+                at += step;
                 continue;
             };
             at += CONTAINER;

@@ -54,10 +54,17 @@ pub fn look(host: &Host) -> Loader {
     let list =
         |name: &str| host.var(name).map(|value| std::env::split_paths(value).collect()).unwrap_or_default();
     let cache = std::fs::read(host.system("/etc/ld.so.cache")).ok();
+    let in_system =
+        |library: Library| Library { file: host.system(&library.file.to_string_lossy()), ..library };
     Loader {
         path: list("LD_LIBRARY_PATH"),
         preload: list("LD_PRELOAD"),
-        cache: cache.and_then(|bytes| cache::read(&bytes)).unwrap_or_default(),
+        cache: cache
+            .and_then(|bytes| cache::read(&bytes))
+            .unwrap_or_default()
+            .into_iter()
+            .map(in_system)
+            .collect(),
         last: LAST.map(|path| host.system(path)).to_vec(),
     }
 }
@@ -77,6 +84,8 @@ impl Loader {
             text.split(':').filter(|entry| !entry.is_empty()).map(expand).collect()
         };
         let fits = |file: PathBuf| {
+            // A FIFO would be waited for.
+            let file = Some(file).filter(|file| file.is_file())?;
             let image = header::open(&file).ok()?;
             (image.machine == asking.machine).then_some(file)
         };

@@ -190,7 +190,8 @@ fn wheel(subject: &mut Subject, file: File) -> Result<(), Failure> {
         if !may_hold_code(&name) {
             continue;
         }
-        match fatbin::streamed(&mut member) {
+        let step = if name.rsplit('.').next() == Some("a") { 2 } else { 8 };
+        match fatbin::streamed(&mut member, step) {
             Ok(found) if found.architectures.is_empty() => {}
             Ok(found) => {
                 files.push((name, found.clone()));

@@ -3,11 +3,14 @@
 use super::*;
 use crate::facts::loader::Loader;
 use cudaup_core::architecture::Capability;
+use std::collections::BTreeSet;
 use std::fs;
 use std::io::Write;
 
 fn code(names: &str, ptx: Option<(u32, u32)>) -> Code {
-    Code { architectures: names.split(' ').filter_map(Architecture::parse).collect(), ptx, ..Code::default() }
+    let architectures: BTreeSet<Architecture> = names.split(' ').filter_map(Architecture::parse).collect();
+    let of_ptx = architectures.iter().filter(|a| a.ptx).filter_map(|a| Some((*a, ptx?)));
+    Code { oldest_ptx: of_ptx.collect(), architectures, ptx, ..Code::default() }
 }
 
 fn on(names: &str, ptx: Option<(u32, u32)>, gpu: &str, driver: &str) -> Verdict {
@@ -22,6 +25,10 @@ fn verdicts() {
     assert_eq!(on("sm_80", None, "9.0", "13.0"), Verdict::NoImage);
     assert_eq!(on("sm_80 compute_80", Some((8, 4)), "9.0", "13.0"), Verdict::AfterCompiling);
     assert_eq!(on("compute_75", Some((9, 0)), "9.0", "12.4"), Verdict::PtxTooNew);
+    let mut both = code("compute_75", Some((7, 8)));
+    both.add(code("compute_80", Some((9, 5))));
+    let gpu = Gpu { capability: Capability::parse("9.0"), ..Gpu::default() };
+    assert_eq!(judge(&both, &gpu, Version::parse("12.4")), Verdict::AfterCompiling, "the older PTX serves");
     assert_eq!(on("", None, "9.0", "13.0"), Verdict::NotKnown);
     assert_eq!(on("sm_90", None, "", "13.0"), Verdict::NotKnown);
 }

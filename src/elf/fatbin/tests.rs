@@ -58,7 +58,7 @@ fn containers_follow_each_other() {
     let code = of(&sample()).unwrap().unwrap();
     assert_eq!(names(&code), "sm_80 compute_90 sm_90a sm_100f");
     assert_eq!((code.ptx, code.pieces, code.damaged), (Some((8, 4)), 5, false));
-    assert_eq!(streamed(&mut sample().as_slice()).unwrap(), code);
+    assert_eq!(streamed(&mut sample().as_slice(), 8).unwrap(), code);
 }
 
 #[test]
@@ -68,7 +68,7 @@ fn a_stream_of_any_length_gives_the_same() {
             .concat();
     for start in [0, 8, WINDOW - 24, WINDOW] {
         let bytes = [vec![0; start], large.clone()].concat();
-        let code = streamed(&mut bytes.as_slice()).unwrap();
+        let code = streamed(&mut bytes.as_slice(), 8).unwrap();
         assert_eq!(names(&code), "sm_75 sm_80 compute_90 sm_90a sm_100f sm_120", "{start}");
     }
 }
@@ -107,14 +107,14 @@ fn what_lies_is_neither_believed_nor_followed() {
         if let Ok(Some(code)) = of(cut) {
             assert!(code.pieces <= 5);
         }
-        assert!(streamed(&mut &cut[..]).unwrap().pieces <= 5);
+        assert!(streamed(&mut &cut[..], 8).unwrap().pieces <= 5);
     }
     for at in 0..whole.len().min(400) {
         for change in [0x01, 0x80, 0xff] {
             let mut odd = whole.clone();
             odd[at] ^= change;
             assert!(of(&odd).map_or(0, |code| code.map_or(0, |c| c.pieces)) <= 8, "{at}");
-            assert!(streamed(&mut odd.as_slice()).unwrap().pieces <= 8, "{at}");
+            assert!(streamed(&mut odd.as_slice(), 8).unwrap().pieces <= 8, "{at}");
         }
     }
     let mut giant = wrapped(&[entry(2, 90, 0, 0, 8)]);
@@ -130,4 +130,32 @@ fn archives_with_impossible_members() {
     for size in ["9", "-1", "99999999999", "x"] {
         assert!(matches!(of(&member(size)), Err(Unreadable::Damaged(_))), "{size}");
     }
+}
+
+#[test]
+fn containers_within_containers_are_walked_once() {
+    // Each entry holds the head of a container that ends where all end, a few bytes before an entry would.
+    const COUNT: usize = 20_000;
+    let mut bytes = Vec::new();
+    for n in 0..COUNT {
+        let mut one = entry(2, 90, 0, 0, 0);
+        let left = (COUNT - n - 1) * 72 + 32;
+        one[56..60].copy_from_slice(&MAGIC.to_le_bytes());
+        one[60..64].copy_from_slice(&[1, 0, 16, 0]);
+        one[64..72].copy_from_slice(&(left as u64).to_le_bytes());
+        bytes.extend_from_slice(&one);
+    }
+    bytes.extend_from_slice(&[0; 32]);
+    let mut whole = wrapped(&[bytes]);
+    let size = u64::try_from(whole.len() - 16).unwrap();
+    whole[8..16].copy_from_slice(&size.to_le_bytes());
+    let code = of(&whole).unwrap().unwrap();
+    assert!(code.damaged && code.pieces <= 2 * COUNT as u64, "{}", code.pieces);
+}
+
+#[test]
+fn archives_in_streams_begin_at_even_places() {
+    let bytes = [vec![0; 6], wrapped(&[entry(2, 90, 0, 0, 16)])].concat();
+    assert_eq!(streamed(&mut bytes.as_slice(), 2).unwrap().pieces, 1);
+    assert_eq!(streamed(&mut bytes.as_slice(), 8).unwrap().pieces, 0);
 }
