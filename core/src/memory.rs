@@ -1,11 +1,11 @@
 //! What a shell remembers of the environments that were entered in it, so that it knows them when another hand brings one
 //! back: a virtual environment that was activated inside a project puts back, on `deactivate`, the PATH that it saw there.
 
-use crate::environment::{Vars, restore};
+use crate::environment::{LISTS, Vars, restore};
 use crate::foreign::ROOT_VARIABLES;
 use crate::home::Home;
 use crate::list::{join, split};
-use crate::state::{List, State, VARIABLE, hash};
+use crate::state::{List, Scalar, State, VARIABLE, hash};
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
@@ -18,6 +18,9 @@ const LONGEST: usize = 2048;
 /// Says that something was seen at work that keeps a PATH and brings it back.
 const KEEPER: &str = "keeper";
 
+/// Says that the last of the environments is entered still.
+const INSIDE: &str = "inside";
+
 /// By these it is seen: virtual environments and direnv.
 const KEEPERS: [&str; 2] = ["VIRTUAL_ENV", "DIRENV_DIR"];
 
@@ -27,13 +30,15 @@ const KEEPERS: [&str; 2] = ["VIRTUAL_ENV", "DIRENV_DIR"];
 pub struct Memory {
     entered: Vec<State>,
     keeper: bool,
+    inside: bool,
 }
 
 impl Memory {
     /// Reads a word that a shell keeps; `false` where it is none of these.
     pub fn read(&mut self, word: &str) -> bool {
-        if word == KEEPER {
-            self.keeper = true;
+        if word == KEEPER || word == INSIDE {
+            self.keeper |= word == KEEPER;
+            self.inside |= word == INSIDE;
             return true;
         }
         let state = State::decode(OsStr::new(word));
@@ -45,7 +50,8 @@ impl Memory {
     /// As words without a blank.
     pub fn words(&self) -> Vec<String> {
         let words = self.entered.iter().map(State::encode);
-        words.chain(self.keeper.then(|| KEEPER.to_owned())).collect()
+        let marks = [(self.keeper, KEEPER), (self.inside, INSIDE)];
+        words.chain(marks.into_iter().filter(|(is, _)| *is).map(|(_, word)| word.to_owned())).collect()
     }
 
     /// Looks at an environment that the hook meets.
@@ -56,7 +62,9 @@ impl Memory {
     /// Takes in an environment that was entered.
     pub fn enter(&mut self, vars: &Vars) {
         self.keeper = has_keeper(vars);
-        let Some(state) = current(vars) else { return };
+        let state = current(vars);
+        self.inside = state.is_some();
+        let Some(state) = state else { return };
         let own = |name: &str| ROOT_VARIABLES.contains(&name);
         let kept = State {
             root: state.root,
@@ -64,7 +72,10 @@ impl Memory {
             lists: state.lists.into_iter().filter(|l| l.name == "PATH").collect(),
             ..State::default()
         };
-        if kept.lists.len() == 1 && kept.encode().len() <= LONGEST {
+        let is_short = kept.lists.len() == 1 && kept.encode().len() <= LONGEST;
+        // What is not kept is not known again.
+        self.inside &= is_short;
+        if is_short {
             self.entered.retain(|known| *known != kept);
             self.entered.push(kept);
             let more = self.entered.len().saturating_sub(MOST);
@@ -122,7 +133,34 @@ impl Memory {
                 vars.put(name, None);
             }
         }
+        if self.inside && state.is_none() {
+            self.without_lost(&mut vars);
+        }
         (vars, undone)
+    }
+
+    /// CUDAUP_STATE was lost or damaged in a shell that had entered: what it remembered is gone, and what names the toolkit goes
+    /// with it, or two toolkits would be mixed. The user's own root variables are remembered here.
+    fn without_lost(&self, vars: &mut Vars) {
+        let Some(lost) = self.entered.last().filter(|lost| !lost.root.is_empty()) else { return };
+        let own = |s: &Scalar| s.before.as_ref().is_some_and(|before| *before == lost.root);
+        if lost.scalars.iter().any(own) {
+            return;
+        }
+        let ours = |value: &OsStr| Path::new(value).starts_with(&lost.root);
+        for name in ROOT_VARIABLES.into_iter().chain(["CUDACXX"]) {
+            if vars.get(name).is_none_or(ours) {
+                let before = lost.scalars.iter().find(|s| s.name == name).and_then(|s| s.before.clone());
+                vars.put(name, before);
+            }
+        }
+        for name in LISTS {
+            let Some(all) = vars.get(name).map(split) else { continue };
+            let rest: Vec<OsString> = all.iter().filter(|entry| !ours(entry)).cloned().collect();
+            if rest.len() < all.len() {
+                vars.put(name, (!rest.is_empty()).then(|| join(&rest)));
+            }
+        }
     }
 }
 

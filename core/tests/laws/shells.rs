@@ -84,3 +84,41 @@ fn a_path_that_was_saved_inside_is_undone_outside() {
     });
     assert!(outcome.is_ok(), "{}", outcome.unwrap_err());
 }
+
+#[test]
+fn a_way_back_that_was_lost_leaves_no_mixture() {
+    let disk = Remembered::of(Machine::Plain.disk());
+    let config = ProptestConfig {
+        cases: CASES,
+        failure_persistence: None,
+        max_local_rejects: 100 * CASES,
+        ..ProptestConfig::default()
+    };
+    let case = (environment().prop_filter("usual", is_usual), place(), any::<bool>());
+    let outcome = TestRunner::new(config).run(&case, |(e, a, damaged)| {
+        let mut shell = Shell { vars: e, told: String::new(), disk: &disk };
+        shell.asks("/p", enter);
+        let outside = shell.vars.clone();
+        // Where CUDAUP_VERSION is set, that place is none without a toolkit.
+        prop_assume!(outside.get(VARIABLE).is_none());
+        shell.asks(&a, enter);
+        let entered = shell.vars.get(VARIABLE).and_then(State::decode);
+        shell.vars.put(VARIABLE, damaged.then(|| "1;x".into()));
+        shell.asks("/p", enter);
+        let Some(root) = entered.map(|state| state.root).filter(|root| !root.is_empty()) else {
+            return Ok(());
+        };
+        let of_outside =
+            outside.iter().any(|(_, v)| v.as_bytes().windows(root.len()).any(|w| w == root.as_bytes()));
+        prop_assume!(!of_outside);
+        for (name, value) in shell.vars.iter() {
+            let left = value.as_bytes().windows(root.len()).any(|w| w == root.as_bytes());
+            prop_assert!(!left, "{:?}={:?}", name, value);
+        }
+        for name in ["CUDA_HOME", "CUDA_PATH"] {
+            prop_assert_eq!(shell.vars.get(name), outside.get(name));
+        }
+        Ok(())
+    });
+    assert!(outcome.is_ok(), "{}", outcome.unwrap_err());
+}
